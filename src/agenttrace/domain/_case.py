@@ -1,0 +1,170 @@
+"""The contract a run is judged against, and what tools declare about themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agenttrace.domain._json import JsonObject, JsonValue
+from agenttrace.domain._words import Boundary
+
+
+class RuleKind(StrEnum):
+    """What an argument rule asks of a value; all but `ignore` need the value to be there."""
+
+    EQUALS = "equals"
+    REGEX = "regex"
+    RANGE = "range"
+    TOLERANCE = "tolerance"
+    ONE_OF = "one_of"
+    LENGTH = "length"
+    NORMALIZER = "normalizer"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArgumentRule:
+    """One question to one value."""
+
+    kind: RuleKind
+    operand: JsonValue = None
+    """What the kind compares with: a value, a pattern, bounds, or choices."""
+    normalizer: str | None = None
+    """Name of the normalizer, for that kind alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequiredCall:
+    """One call that must be made. Listed twice, it must be made twice."""
+
+    name: str
+    arguments: JsonObject
+    """Literal values, without the fields that rules cover."""
+    rules: Mapping[str, ArgumentRule] = field(default_factory=dict)
+    """JSON Pointer into the arguments to rule."""
+    why: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ForbiddenCall:
+    """A call that no agent may make; without arguments, any call of the tool."""
+
+    name: str
+    arguments: JsonObject | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SequenceSide:
+    """Which calls one side of a sequence rule speaks of."""
+
+    name: str
+    where: Mapping[str, ArgumentRule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SequenceRule:
+    """Every call that fits `after` needs an earlier one that fits `before`."""
+
+    rule_id: str
+    before: SequenceSide
+    after: SequenceSide
+    same: tuple[str, ...] = ()
+    """Pointers at which both calls must have equal values."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """One accepted way of doing it."""
+
+    plan_id: str
+    required: tuple[RequiredCall, ...]
+    when: JsonValue = None
+    """The router's value that chooses it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeakRule:
+    """A field of a tool's result that must not stand in the final message."""
+
+    tool: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Envelope:
+    """A tool through which the model calls other tools."""
+
+    tool: str
+    name: str
+    """Argument that holds the real call's name."""
+    arguments: str
+    """Argument that holds the real call's arguments."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolContract:
+    """What one tool's schema and owner declare; tools are named as the executor knows them."""
+
+    unit: Mapping[str, str] = field(default_factory=dict)
+    """The model's argument name to `x100`, `/100` and the like."""
+    rename: Mapping[str, str] = field(default_factory=dict)
+    """The model's argument name to the tool's."""
+    coerce: Mapping[str, str] = field(default_factory=dict)
+    """Argument to `integer`, `number`, `boolean` or `string`."""
+    drop_null_optional: tuple[str, ...] = ()
+    drop_unknown: tuple[str, ...] = ()
+    """All parameters of the tool; any other argument may be removed. Empty: none may."""
+    defaults: JsonObject = field(default_factory=dict)
+    normalize: Mapping[str, str] = field(default_factory=dict)
+    fold_case: tuple[str, ...] = ()
+    schema: JsonObject | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contract:
+    """Declared, legitimate changes between what the model says and what the tools take."""
+
+    envelope: Envelope | None = None
+    strip_prefix: tuple[str, ...] = ()
+    name_map: Mapping[str, str] = field(default_factory=dict)
+    client_side_tools: frozenset[str] = frozenset()
+    read_only: frozenset[str] = frozenset()
+    tools: Mapping[str, ToolContract] = field(default_factory=dict)
+
+    def tool(self, name: str) -> ToolContract:
+        """What is declared of one tool; nothing, where nothing is."""
+        return self.tools.get(name, _UNDECLARED)
+
+
+_UNDECLARED = ToolContract()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Case:
+    """What a run should have done, as separate questions."""
+
+    case_id: str
+    revision: str | None = None
+    intent: str | None = None
+    required: tuple[RequiredCall, ...] | None = None
+    """None: there is no plan, and the records are compared with each other alone."""
+    forbidden: tuple[ForbiddenCall, ...] = ()
+    ordered: tuple[str, ...] = ()
+    """Each later name may first occur only after the name before it."""
+    sequence: tuple[SequenceRule, ...] = ()
+    max_calls: Mapping[str, int] = field(default_factory=dict)
+    min_calls: Mapping[str, int] = field(default_factory=dict)
+    once_per: Mapping[str, str] = field(default_factory=dict)
+    """Tool to the pointer at which two calls may not have the same value."""
+    plans: tuple[Plan, ...] = ()
+    plan_by: str | None = None
+    """`router` or `any_of`; None without alternatives."""
+    outcome: Mapping[str, ArgumentRule] = field(default_factory=dict)
+    leak: tuple[LeakRule, ...] = ()
+    agents: frozenset[str] | None = None
+    """Agents that the plan, the order and the counts are written for. None: all."""
+    ignore_args: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    compare: Boundary | None = None
+    """Boundary the reference is written for. None: the executor, unless the reader says other."""
+    contract: Contract = field(default_factory=Contract)

@@ -1,0 +1,125 @@
+"""Every error agenttrace raises on purpose, each with a stable code.
+
+Only scoring, reading and set-up raise. The recorder never does: it logs, counts and goes on.
+"""
+
+from __future__ import annotations
+
+
+class AgentTraceError(Exception):
+    """Base of all errors of this package; `code` is stable and documented."""
+
+    code = "agenttrace"
+
+
+class MissingExtraError(AgentTraceError):
+    """Something optional was asked for and its package is not installed."""
+
+    code = "missing-extra"
+
+    def __init__(self, *, extra: str, package: str | None = None) -> None:
+        super().__init__(
+            f"The package {package or extra!r} is not installed, so nothing was done. "
+            f'Install it with: pip install "agenttrace-otel[{extra}]"'
+        )
+        self.extra = extra
+
+
+class ConfigurationError(AgentTraceError):
+    """`configure()` or `instrument()` was asked for something that cannot be done."""
+
+    code = "configuration"
+
+
+class UnreadableFileError(AgentTraceError):
+    """A file is missing, is no file, or cannot be opened."""
+
+    code = "unreadable-file"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path}: cannot be read ({reason}). Nothing of it was used. "
+            "Check the path and its permissions."
+        )
+        self.path = path
+
+
+class UnwritableFileError(AgentTraceError):
+    """A file cannot be written where it was asked for."""
+
+    code = "unwritable-file"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path}: cannot be written ({reason}). What was there before is unchanged. "
+            "Check the folder, its permissions and the space on the disk."
+        )
+        self.path = path
+
+
+class MalformedFileError(AgentTraceError):
+    """A line or a field of a file is not what it should be."""
+
+    code = "malformed-file"
+
+    def __init__(self, path: str, reason: str, *, line: int | None = None, then: str = "") -> None:
+        where = path if line is None else f"{path}:{line}"
+        super().__init__(f"{where}: {reason}. {then or 'Nothing of this line was used.'}")
+        self.path = path
+        self.line = line
+        self.reason = reason
+
+
+class UnreadableArtifactError(AgentTraceError):
+    """An artifact was written by a newer version than this one can read."""
+
+    code = "artifact-newer"
+
+    def __init__(self, path: str, *, found: int, newest: int) -> None:
+        super().__init__(
+            f"{path}: artifact version {found} is newer than {newest}, the newest this agenttrace "
+            "reads. Nothing of it was scored. Upgrade agenttrace, or re-record with this version."
+        )
+        self.path = path
+
+
+class InvalidCaseError(AgentTraceError):
+    """A case, its rules or its contract do not fit the documented form."""
+
+    code = "invalid-case"
+
+    def __init__(self, where: str, reason: str, *, line: int | None = None) -> None:
+        place = where if line is None else f"{where}:{line}"
+        super().__init__(
+            f"{place}: {reason}. The case was not loaded and no row was judged by it. "
+            "docs/reference/cases.md has the form."
+        )
+        self.where = where
+        self.line = line
+        self.reason = reason
+
+
+class UnknownCaseError(AgentTraceError):
+    """A run names a case that none of the given files holds."""
+
+    code = "unknown-case"
+
+    def __init__(self, case_id: str, known: tuple[str, ...]) -> None:
+        listed = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
+        super().__init__(
+            f"No case {case_id!r} was found, so the run was not judged by one. "
+            f"Known cases: {listed or 'none'}. Check the id, or pass the folder that holds it."
+        )
+        self.case_id = case_id
+
+
+class UnscorableError(AgentTraceError):
+    """A case asks for something this scorer cannot decide safely."""
+
+    code = "unscorable"
+
+
+class NoRunError(AgentTraceError):
+    """A verdict was asked for where no run was recorded."""
+
+    code = "no-run"

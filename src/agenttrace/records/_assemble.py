@@ -1,0 +1,284 @@
+"""Records of one run, by any number of recorders and carriers, to Evidence.
+
+Records may come in any order and twice: transports resend what was not acknowledged. Equal copies
+are dropped; unequal ones under one reference are kept as a conflict, for the scorer to refuse.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from agenttrace.domain import (
+    ALL,
+    BOUNDARIES,
+    Boundary,
+    Completeness,
+    DuplicateRecord,
+    Evidence,
+    Execution,
+    Integrity,
+    JsonObject,
+    Masking,
+    Observed,
+    Ownership,
+    Response,
+    Run,
+    StatusReport,
+    ToolCall,
+    Tools,
+    UnusableRecord,
+)
+from agenttrace.records._codec import record_to_plain
+from agenttrace.records._events import read_events
+from agenttrace.records._json_text import dump_json
+from agenttrace.records._record import Event, Record, RecordKind, RunEnd, ToolSchema
+
+
+def evidence_digest(records: Iterable[Record]) -> str:
+    """SHA-256 over the canonical records of one run, whatever order and file they came in.
+
+    Texts that stay in local evidence take no part, so that a run rebuilt from a collector has the
+    digest of the run recorded in process.
+    """
+    lines = {dump_json(record_to_plain(record, content=False)) for record in records}
+    digest = hashlib.sha256()
+    for line in sorted(lines):
+        digest.update(line.encode("ascii") + b"\n")
+    return "sha256:" + digest.hexdigest()
+
+
+def assemble(records: Sequence[Record], unusable: Sequence[UnusableRecord] = ()) -> Evidence:
+    """Build the evidence of one run from its records.
+
+    Args:
+        records: All records of one run id; at least one.
+        unusable: What came for the run and could not be read.
+
+    Raises:
+        ValueError: There is no record, or they belong to several runs.
+    """
+    kept, conflicts = _deduplicated(records)
+    runs = {record.run.run_id for record in kept}
+    if len(runs) != 1:
+        raise ValueError(f"records of one run are needed, not of {len(runs)}")
+    kept.sort(key=lambda record: (_order(record), record.recorder_id, record.seq))
+    responses = [r.payload for r in kept if isinstance(r.payload, Response)]
+    calls: dict[Boundary, list[ToolCall]] = {boundary: [] for boundary in BOUNDARIES}
+    for record in kept:
+        if isinstance(record.payload, ToolCall):
+            calls[record.payload.boundary].append(record.payload)
+    ends = _last_ends(kept)
+    events = [r.payload for r in kept if isinstance(r.payload, Event)]
+    schemas = [r.payload for r in kept if isinstance(r.payload, ToolSchema)]
+    told = read_events(events)
+    return Evidence(
+        run=_run(kept),
+        observed=_observed(ends, calls, responses),
+        responses=tuple(responses),
+        model=tuple(calls[Boundary.MODEL]),
+        adapter=tuple(calls[Boundary.ADAPTER]),
+        executor=tuple(c for c in calls[Boundary.EXECUTOR] if isinstance(c, Execution)),
+        completeness=_completeness(
+            kept,
+            ends,
+            responses,
+            unusable=unusable,
+            conflicts=conflicts,
+            statuses=told.statuses,
+        ),
+        ownership=_ownership(kept, told.ownership),
+        integrity=Integrity(masking=_masking(ends)),
+        conduct=told.conduct,
+        outcome=replace(
+            told.outcome,
+            messages=told.outcome.messages or tuple(m for r in responses for m in r.messages),
+        ),
+        tools=_tools(responses, schemas, told.tools),
+        digest=evidence_digest(kept),
+    )
+
+
+def _deduplicated(records: Iterable[Record]) -> tuple[list[Record], tuple[str, ...]]:
+    kept: dict[str, Record] = {}
+    texts: dict[str, str] = {}
+    conflicts: dict[str, None] = {}
+    for record in records:
+        text = dump_json(record_to_plain(record, content=False))
+        if record.ref not in kept:
+            kept[record.ref], texts[record.ref] = record, text
+        elif texts[record.ref] != text:
+            if record.kind is RecordKind.RUN:
+                # A run that settled again sends a new revision of its manifest.
+                kept[record.ref] = max(kept[record.ref], record, key=_revision)
+                texts[record.ref] = dump_json(record_to_plain(kept[record.ref], content=False))
+            else:
+                conflicts[record.ref] = None
+    return list(kept.values()), tuple(conflicts)
+
+
+def _revision(record: Record) -> tuple[int, int]:
+    if not isinstance(record.payload, RunEnd):
+        return 0, 0
+    return record.payload.manifest.revision, record.payload.manifest.last_seq
+
+
+def _order(record: Record) -> int:
+    seq = getattr(record.payload, "seq", None)
+    return record.seq if seq is None else int(seq)
+
+
+def _run(records: Sequence[Record]) -> Run:
+    """The fullest account of the run: a recorder in another process may know only its id."""
+    return max(
+        (record.run for record in records),
+        key=lambda run: (run.case_id is not None, run.agent_version is not None, run.attempt),
+    )
+
+
+def _last_ends(records: Sequence[Record]) -> dict[str, RunEnd]:
+    ends: dict[str, RunEnd] = {}
+    for record in records:
+        if isinstance(record.payload, RunEnd):
+            known = ends.get(record.recorder_id)
+            if known is None or record.payload.manifest.revision >= known.manifest.revision:
+                ends[record.recorder_id] = record.payload
+    return ends
+
+
+def _observed(
+    ends: Mapping[str, RunEnd],
+    calls: Mapping[Boundary, Sequence[ToolCall]],
+    responses: Sequence[Response],
+) -> dict[Boundary, Observed]:
+    observed = {}
+    for boundary in BOUNDARIES:
+        tools = {call.name for call in calls[boundary]}
+        everything = boundary is Boundary.MODEL and bool(responses)
+        for end in ends.values():
+            if boundary.value in end.manifest.observes:
+                seen = end.manifest.observes[boundary.value]
+                everything = everything or seen is None
+                tools |= set(seen or ())
+        observed[boundary] = ALL if everything else Observed(tools=frozenset(tools))
+    return observed
+
+
+def _completeness(
+    records: Sequence[Record],
+    ends: Mapping[str, RunEnd],
+    responses: Sequence[Response],
+    *,
+    unusable: Sequence[UnusableRecord],
+    conflicts: tuple[str, ...],
+    statuses: tuple[StatusReport, ...],
+) -> Completeness:
+    lost: dict[str, int] = defaultdict(int)
+    made: dict[Boundary, int] = dict.fromkeys(BOUNDARIES, 0)
+    for end in ends.values():
+        for cause, count in end.manifest.lost.items():
+            lost[cause] += count
+        for name, count in end.manifest.made.items():
+            if name in set(Boundary):
+                made[Boundary(name)] += count
+    for name, count in _missing_kinds(records, ends).items():
+        lost[name] += count
+    missing, last = _holes(records, ends)
+    recorders = {record.recorder_id for record in records}
+    return Completeness(
+        responses_recorded=len(responses),
+        requests_made=sum(e.manifest.made.get("request", 0) for e in ends.values()) or None,
+        settled=bool(ends)
+        and recorders <= set(ends)
+        and all(end.manifest.settled for end in ends.values()),
+        made=made if ends else None,
+        last_seq=last,
+        missing_seqs=missing,
+        truncated=tuple(str(u.call_id) for u in unusable if "cut" in u.reason),
+        duplicates=_double_recordings(records),
+        unusable=tuple(unusable),
+        statuses=statuses,
+        lost=dict(lost),
+        conflicts=conflicts,
+        unfinished=tuple(
+            f"{name}: {end.manifest.open_executions}"
+            for name, end in ends.items()
+            if end.manifest.open_executions
+        ),
+    )
+
+
+def _missing_kinds(records: Sequence[Record], ends: Mapping[str, RunEnd]) -> dict[str, int]:
+    """Records that are no calls, made and not arrived: an approval that is lost may decide."""
+    arrived: dict[str, int] = defaultdict(int)
+    for record in records:
+        arrived[record.kind.value] += 1
+    missing = {}
+    for kind in (RecordKind.RESPONSE, RecordKind.EVENT):
+        made = sum(end.manifest.made.get(kind.value, 0) for end in ends.values())
+        if made > arrived[kind.value]:
+            missing[f"{kind.value} not arrived"] = made - arrived[kind.value]
+    return missing
+
+
+def _holes(
+    records: Sequence[Record], ends: Mapping[str, RunEnd]
+) -> tuple[tuple[int, ...], int | None]:
+    """Numbers that never came, over all recorders, and the highest number any of them gave."""
+    seen: dict[str, set[int]] = defaultdict(set)
+    for record in records:
+        seen[record.recorder_id].add(record.seq)
+    missing: list[int] = []
+    last = 0
+    for recorder, numbers in seen.items():
+        end = ends.get(recorder)
+        highest = max(*numbers, end.manifest.last_seq if end else 0)
+        last = max(last, highest)
+        if len(numbers) < highest:
+            missing += [n for n in range(1, highest + 1) if n not in numbers][:1000]
+    return tuple(missing), last or None
+
+
+def _double_recordings(records: Sequence[Record]) -> tuple[DuplicateRecord, ...]:
+    """Responses that two recorders, or one recorder twice, hold under one provider's id."""
+    by_id: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
+    for record in records:
+        payload = record.payload
+        if isinstance(payload, Response) and payload.response_id and payload.request_id:
+            by_id[payload.response_id, payload.request_id].append(record)
+    return tuple(
+        DuplicateRecord(
+            boundary=Boundary.MODEL,
+            recorders=tuple(sorted({r.recorder_id for r in same})),
+            response_ids=(response_id,),
+        )
+        for (response_id, _), same in by_id.items()
+        if len(same) > 1
+    )
+
+
+def _ownership(records: Sequence[Record], told: Ownership) -> Ownership:
+    cases = {record.run.case_id for record in records if record.run.case_id is not None}
+    return replace(
+        told,
+        case_id_in_trace=told.case_id_in_trace or (min(cases) if cases else None),
+    )
+
+
+def _masking(ends: Mapping[str, RunEnd]) -> Masking | None:
+    return next((end.masking for end in ends.values() if end.masking is not None), None)
+
+
+def _tools(responses: Sequence[Response], schemas: Sequence[ToolSchema], told: Tools) -> Tools:
+    offered = [name for r in responses for name in r.tools_offered or ()]
+    seen = any(r.tools_offered is not None for r in responses)
+    by_tool: dict[str, JsonObject] = {}
+    for one in schemas:
+        by_tool.setdefault(one.tool, one.schema)
+    return replace(
+        told,
+        offered=tuple(dict.fromkeys(offered)) if seen else told.offered,
+        schemas={**by_tool, **told.schemas},
+    )

@@ -1,0 +1,228 @@
+"""Plain JSON shapes of frozen dataclasses, both ways, driven by their own annotations.
+
+A field that has its default is left out, so that a line holds only what was seen, and an older
+line reads as the same record after a field was added.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from agenttrace.domain import JsonValue
+
+T = TypeVar("T")
+Convert = Callable[[Any, str], Any]
+
+
+class ShapeError(ValueError):
+    """A plain value does not have the shape of the type it should become."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where or 'value'} {reason}")
+        self.where = where
+        self.reason = reason
+
+
+def to_plain(value: Any) -> Any:
+    """Turn a domain object into JSON values; the result shares nothing that is mutable."""
+    if value is None or value.__class__ in _SCALARS:
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        plain = {}
+        for name, default in _defaults(type(value)):
+            item = getattr(value, name)
+            if item is not default and not _same(item, default):
+                plain[name] = to_plain(item)
+        return plain
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, frozenset | set):
+        return sorted(to_plain(item) for item in value)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [to_plain(item) for item in value]
+    return value
+
+
+def from_plain(kind: type[T], plain: Mapping[str, JsonValue], where: str = "") -> T:
+    """Turn JSON values into a domain object.
+
+    Raises:
+        ShapeError: A field is unknown, missing, or of the wrong type; it says which.
+    """
+    convert = _converter(cast("Hashable", kind))
+    made: T = convert(plain, where)
+    return made
+
+
+def split_unknown(
+    kind: type[Any], plain: Mapping[str, JsonValue]
+) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
+    """Known and unknown fields of a plain object, for readers that keep what they do not know."""
+    names = {field.name for field in dataclasses.fields(kind)}
+    known = {key: value for key, value in plain.items() if key in names}
+    return known, {key: value for key, value in plain.items() if key not in names}
+
+
+# JSON values are taken as they are; the recursive alias need not be resolved for that.
+_JSON_NAMES = {"JsonValue": Any, "JsonObject": Mapping[str, Any]}
+_SCALARS = frozenset({str, int, float, bool})
+
+
+@cache
+def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    pairs = []
+    for field in dataclasses.fields(kind):
+        default = field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        pairs.append((field.name, default))
+    return tuple(pairs)
+
+
+def _same(item: Any, default: Any) -> bool:
+    # Typed equality: a result of 0, 0.0 or False is not the default None or 1.
+    return item.__class__ is default.__class__ and not _scalar_differs(item, default)
+
+
+def _scalar_differs(item: Any, default: Any) -> bool:
+    try:
+        return bool(item != default)
+    except Exception:  # noqa: BLE001 - a foreign __eq__ may raise; then it is not the default
+        return True
+
+
+@cache
+def _converter(hint: Any) -> Convert:
+    if dataclasses.is_dataclass(hint):
+        return _dataclass_converter(hint)
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _union_converter(args)
+    if origin is tuple:
+        return _tuple_converter(_converter(args[0]))
+    if origin is frozenset:
+        return _frozenset_converter(_converter(args[0]))
+    if origin in (Mapping, dict) or (isinstance(origin, type) and issubclass(origin, Mapping)):
+        return _mapping_converter(args[0], _converter(args[1]))
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return _enum_converter(hint)
+    if hint in _SCALARS:
+        return _scalar_converter(hint)
+    return _anything
+
+
+def _anything(value: Any, _where: str) -> Any:
+    return value
+
+
+def _scalar_converter(kind: type[Any]) -> Convert:
+    def convert(value: Any, where: str) -> Any:
+        if value.__class__ is kind:
+            return value
+        if kind is float and value.__class__ is int:
+            return float(value)
+        raise ShapeError(where, f"is {_name(value)}, not {kind.__name__}")
+
+    return convert
+
+
+def _enum_converter(kind: type[StrEnum]) -> Convert:
+    def convert(value: Any, where: str) -> Any:
+        if isinstance(value, str):
+            try:
+                return kind(value)
+            except ValueError:
+                pass
+        words = ", ".join(kind)
+        raise ShapeError(where, f"is {value!r:.40}, not one of {words}")
+
+    return convert
+
+
+def _tuple_converter(item: Convert) -> Convert:
+    def convert(value: Any, where: str) -> Any:
+        if not isinstance(value, list | tuple):
+            raise ShapeError(where, f"is {_name(value)}, not a list")
+        return tuple(item(one, f"{where}[{n}]") for n, one in enumerate(value))
+
+    return convert
+
+
+def _frozenset_converter(item: Convert) -> Convert:
+    many = _tuple_converter(item)
+    return lambda value, where: frozenset(many(value, where))
+
+
+def _mapping_converter(key: Any, item: Convert) -> Convert:
+    to_key = _converter(key)
+
+    def convert(value: Any, where: str) -> Any:
+        if not isinstance(value, Mapping):
+            raise ShapeError(where, f"is {_name(value)}, not an object")
+        return {to_key(k, where): item(v, f"{where}.{k}") for k, v in value.items()}
+
+    return convert
+
+
+def _union_converter(args: tuple[Any, ...]) -> Convert:
+    others = [a for a in args if a is not type(None)]
+    nullable = len(others) < len(args)
+    converters = [_converter(a) for a in others]
+    if _anything in converters:
+        return _anything
+
+    def convert(value: Any, where: str) -> Any:
+        if value is None and nullable:
+            return None
+        failure: ShapeError | None = None
+        for one in converters:
+            try:
+                return one(value, where)
+            except ShapeError as error:
+                failure = failure or error
+        raise failure or ShapeError(where, "is null")
+
+    return convert
+
+
+def _dataclass_converter(kind: Any) -> Convert:
+    hints: dict[str, Any] | None = None
+    needed = {
+        f.name
+        for f in dataclasses.fields(kind)
+        if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+    }
+    converters: dict[str, Convert] = {}
+
+    def convert(value: Any, where: str) -> Any:
+        nonlocal hints
+        if hints is None:
+            hints = get_type_hints(kind, localns=_JSON_NAMES)
+            converters.update({f.name: _converter(hints[f.name]) for f in dataclasses.fields(kind)})
+        if not isinstance(value, Mapping):
+            raise ShapeError(where, f"is {_name(value)}, not an object")
+        made = {}
+        for name, item in value.items():
+            one = converters.get(name)
+            if one is None:
+                raise ShapeError(where, f"has an unknown field {name!r:.40}")
+            made[name] = one(item, f"{where}.{name}" if where else name)
+        absent = needed - made.keys()
+        if absent:
+            raise ShapeError(where, f"lacks {', '.join(sorted(absent))}")
+        return kind(**made)
+
+    return convert
+
+
+def _name(value: Any) -> str:
+    return {dict: "an object", list: "a list", type(None): "null"}.get(
+        type(value), type(value).__name__
+    )
