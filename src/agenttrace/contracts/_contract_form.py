@@ -1,0 +1,89 @@
+"""The form of a contract: which changes between model and tool are declared and legitimate.
+
+People write it field by field, each with the tools it holds for; the scorer asks tool by tool, so
+`to_domain` regroups it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from agenttrace.contracts._rules import NormalizerName
+from agenttrace.contracts._values import Form, JsonFields, Name
+from agenttrace.domain import Contract, Envelope, ToolContract
+
+_UNIT = re.compile(r"[x/][1-9][0-9]{0,18}")
+
+
+def _unit(value: str) -> str:
+    if not _UNIT.fullmatch(value):
+        raise ValueError(f"is {value!r:.40}, not a unit such as x100 or /100")
+    return value
+
+
+Unit = Annotated[str, AfterValidator(_unit)]
+Coercion = Literal["integer", "number", "boolean", "string"]
+Names = Annotated[list[Name], Field(min_length=1)]
+
+
+class EnvelopeForm(Form):
+    """A tool through which the model calls other tools."""
+
+    tool: Name
+    name: Name
+    args: Name
+
+    def to_domain(self) -> Envelope:
+        """The envelope as the scorer knows it."""
+        return Envelope(tool=self.tool, name=self.name, arguments=self.args)
+
+
+class ContractForm(Form):
+    """Declared changes, in the order in which they apply."""
+
+    envelope: EnvelopeForm | None = None
+    strip_prefix: list[Name] | None = None
+    name_map: dict[Name, Name] | None = None
+    unit: dict[Name, dict[Name, Unit]] | None = None
+    rename: dict[Name, dict[Name, Name]] | None = None
+    coerce: dict[Name, dict[Name, Coercion]] | None = None
+    drop_null_optional: dict[Name, list[Name]] | None = None
+    drop_unknown: dict[Name, Names] | None = None
+    defaults: dict[Name, JsonFields] | None = None
+    normalize: dict[Name, dict[Name, NormalizerName]] | None = None
+    fold_case: dict[Name, list[Name]] | None = None
+    client_side_tools: list[Name] | None = None
+    read_only: list[Name] | None = None
+
+    @model_validator(mode="after")
+    def _renames_to_one_name_each(self) -> Self:
+        for tool, names in (self.rename or {}).items():
+            if len(set(names.values())) != len(names):
+                raise ValueError(f"renames two arguments of {tool!r} to one name")
+        return self
+
+    def to_domain(self) -> Contract:
+        """The contract as the scorer knows it, grouped by tool."""
+        tools: dict[str, dict[str, Any]] = defaultdict(dict)
+        for name in _MAPPINGS:
+            for tool, declared in (getattr(self, name) or {}).items():
+                tools[tool][name] = declared
+        for name in _LISTS:
+            for tool, declared in (getattr(self, name) or {}).items():
+                tools[tool][name] = tuple(declared)
+        return Contract(
+            envelope=None if self.envelope is None else self.envelope.to_domain(),
+            strip_prefix=tuple(self.strip_prefix or ()),
+            name_map=self.name_map or {},
+            client_side_tools=frozenset(self.client_side_tools or ()),
+            read_only=frozenset(self.read_only or ()),
+            tools={tool: ToolContract(**declared) for tool, declared in tools.items()},
+        )
+
+
+_MAPPINGS = ("unit", "rename", "coerce", "defaults", "normalize")
+_LISTS = ("drop_null_optional", "drop_unknown", "fold_case")

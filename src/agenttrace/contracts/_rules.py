@@ -1,0 +1,124 @@
+"""Argument rules as people write them: an object with exactly one kind of question."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from agenttrace.contracts._patterns import PatternError, compile_pattern
+from agenttrace.contracts._values import Count, Form, Json, Number
+from agenttrace.domain import ArgumentRule, RuleKind
+from agenttrace.scoring import compile_patterns_with, normalizer_names
+
+compile_patterns_with(compile_pattern)
+
+
+def _pattern(value: str) -> str:
+    try:
+        compile_pattern(value)
+    except PatternError as error:
+        raise ValueError(f"has a pattern that was refused: {error}") from None
+    return value
+
+
+def _only_true(value: bool) -> bool:
+    if not value:
+        raise ValueError("is false; leave the rule out instead")
+    return value
+
+
+def known_normalizer(value: str) -> str:
+    """Refuse a name under which no normalizer is registered."""
+    if value not in normalizer_names():
+        known = ", ".join(normalizer_names())
+        raise ValueError(f"names the unknown normalizer {value!r:.40}; known: {known}")
+    return value
+
+
+NormalizerName = Annotated[str, AfterValidator(known_normalizer)]
+
+
+class RangeForm(Form):
+    """Numbers between two ends, both included."""
+
+    min: Number = None
+    max: Number = None
+
+    @model_validator(mode="after")
+    def _has_an_order(self) -> Self:
+        _check_ends(self)
+        return self
+
+
+class LengthForm(Form):
+    """Length of a text or a list between two ends, both included."""
+
+    min: Count | None = None
+    max: Count | None = None
+
+    @model_validator(mode="after")
+    def _has_an_order(self) -> Self:
+        _check_ends(self)
+        return self
+
+
+class ToleranceForm(Form):
+    """A number, and how far from it a value may be."""
+
+    value: Number
+    abs: Number
+
+    @model_validator(mode="after")
+    def _is_not_negative(self) -> Self:
+        if self.abs < 0:
+            raise ValueError("has a negative abs, which no value can meet")
+        return self
+
+
+class RuleForm(Form):
+    """One question to one value; `value` belongs to `normalizer` alone."""
+
+    equals: Json = None
+    regex: Annotated[str, AfterValidator(_pattern)] = ""
+    range: RangeForm | None = None
+    tolerance: ToleranceForm | None = None
+    one_of: list[Json] = Field(default_factory=list)
+    length: LengthForm | None = None
+    normalizer: NormalizerName = ""
+    value: Json = None
+    ignore: Annotated[bool, AfterValidator(_only_true)] = True
+
+    @model_validator(mode="after")
+    def _asks_one_question(self) -> Self:
+        kinds = [kind.value for kind in RuleKind if kind in self.model_fields_set]
+        if len(kinds) != 1:
+            listed = ", ".join(RuleKind)
+            found = " and ".join(kinds) or "none"
+            raise ValueError(f"asks {found}; exactly one is needed of: {listed}")
+        if ("value" in self.model_fields_set) != (kinds == [RuleKind.NORMALIZER]):
+            raise ValueError("needs normalizer and value together, or neither of them")
+        if kinds[0] != RuleKind.EQUALS and getattr(self, kinds[0]) is None:
+            raise ValueError(f"has null for {kinds[0]}, which asks nothing")
+        if kinds == [RuleKind.ONE_OF] and not self.one_of:
+            raise ValueError("has an empty one_of, which no value can meet")
+        return self
+
+    def to_domain(self) -> ArgumentRule:
+        """The rule as the scorer knows it."""
+        kind = next(kind for kind in RuleKind if kind in self.model_fields_set)
+        if kind is RuleKind.NORMALIZER:
+            return ArgumentRule(kind=kind, operand=self.value, normalizer=self.normalizer)
+        operand: Any = getattr(self, kind.value)
+        if isinstance(operand, Form):
+            operand = {name: getattr(operand, name) for name in sorted(operand.model_fields_set)}
+        return ArgumentRule(kind=kind, operand=operand)
+
+
+def _check_ends(form: RangeForm | LengthForm) -> None:
+    if form.min is None and form.max is None:
+        raise ValueError("has neither min nor max")
+    if form.min is not None and form.max is not None and form.min > form.max:
+        raise ValueError(
+            f"has a min of {form.min} above its max of {form.max}, which no value can meet"
+        )

@@ -1,0 +1,92 @@
+"""The kinds of value that a case's fields take: strict, and never another type made to fit.
+
+pydantic's own unions would try one branch after the other and name both in the error; these say
+in one sentence what was found.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from agenttrace.records import at_pointer
+
+
+class Form(BaseModel):
+    """Base of everything that people write: unknown fields and other types are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def described(value: object) -> str:
+    """A value for an error message: its JSON type, and its beginning where that helps."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f"the text {value!r:.60}"
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "a very large integer"
+    if isinstance(value, int | float):
+        return f"the number {value!r}"
+    return f"of type {type(value).__name__}"
+
+
+def check_json(value: Any) -> Any:
+    """Refuse what JSON cannot hold, at any depth; Python's own types only."""
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        kind = one.__class__
+        if kind is dict:
+            for key in one:
+                if key.__class__ is not str:
+                    raise ValueError(f"holds a key that is {described(key)}, not text")
+            todo.extend(one.values())
+        elif kind is list:
+            todo.extend(one)
+        elif kind is float:
+            if not math.isfinite(one):
+                raise ValueError("holds a number that is not finite, which JSON has no text for")
+        elif one is not None and kind not in (str, int, bool):
+            raise ValueError(f"holds a value {described(one)}, which JSON cannot hold")
+    return value
+
+
+def _number(value: Any) -> Any:
+    if value.__class__ not in (int, float) or not math.isfinite(value):
+        raise ValueError(f"is {described(value)}, not a number")
+    return value
+
+
+def _pointer(value: str) -> str:
+    try:
+        at_pointer(None, value, None)
+    except ValueError:
+        raise ValueError(
+            f"is {described(value)}, not a JSON Pointer: it starts with / and writes ~ as ~0 "
+            "and / as ~1"
+        ) from None
+    return value
+
+
+def _path_inside(value: str) -> str:
+    if not value:
+        raise ValueError("is empty; a JSON Pointer to a field, such as /amount, is needed")
+    return _pointer(value)
+
+
+Json: TypeAlias = Annotated[Any, AfterValidator(check_json)]
+JsonFields: TypeAlias = Annotated[dict[str, Any], AfterValidator(check_json)]
+Number: TypeAlias = Annotated[Any, AfterValidator(_number)]
+Name: TypeAlias = Annotated[str, Field(min_length=1)]
+Count: TypeAlias = Annotated[int, Field(ge=0)]
+Pointer: TypeAlias = Annotated[str, AfterValidator(_pointer)]
+FieldPointer: TypeAlias = Annotated[str, AfterValidator(_path_inside)]

@@ -1,0 +1,39 @@
+"""Judgement of one run: pure, deterministic, standard library only.
+
+`score(case, evidence)` answers in a fixed order: do the records belong here, are they whole, does
+the reference hold, and only then which boundary is the first to differ.
+"""
+
+from agenttrace.scoring._changes import Change, changes, value_kind
+from agenttrace.scoring._match import figures, fits, loose_f1, match
+from agenttrace.scoring._normalizers import (
+    Normalizer,
+    normalizer,
+    normalizer_names,
+    register_normalizer,
+)
+from agenttrace.scoring._policy import broken_rules, observed_calls
+from agenttrace.scoring._rules import TextMatcher, accepts, compile_patterns_with
+from agenttrace.scoring._score import choose_plan, records_alone, score
+
+__all__ = [
+    "Change",
+    "Normalizer",
+    "TextMatcher",
+    "accepts",
+    "broken_rules",
+    "changes",
+    "choose_plan",
+    "compile_patterns_with",
+    "figures",
+    "fits",
+    "loose_f1",
+    "match",
+    "normalizer",
+    "normalizer_names",
+    "observed_calls",
+    "records_alone",
+    "register_normalizer",
+    "score",
+    "value_kind",
+]

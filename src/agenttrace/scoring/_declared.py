@@ -1,0 +1,186 @@
+"""A call after every change that its contract declares and its tool's own schema states.
+
+Contract order: envelope, prefix, name map, unit, rename, coerce, null, unknown, default,
+normalize, fold. Both sides of a comparison are brought into this form, so that a declared change
+is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal, DecimalException, localcontext
+from typing import Any
+
+from agenttrace.domain import Contract, Evidence, JsonObject, JsonValue, ToolContract
+from agenttrace.records import JsonTextError, dump_json, parse_json
+from agenttrace.scoring._forms import CallForm
+from agenttrace.scoring._normalizers import normalizer
+from agenttrace.scoring._rules import is_number
+
+Defaults = Mapping[str, Mapping[str, JsonValue]]
+
+
+def tool_name(name: str, contract: Contract) -> str:
+    """The executor's name of a tool: at most one prefix taken off, then the name map."""
+    for prefix in sorted(contract.strip_prefix, key=len, reverse=True):
+        if name.startswith(prefix):
+            name = name.removeprefix(prefix)
+            break
+    return contract.name_map.get(name, name)
+
+
+def stated_defaults(evidence: Evidence) -> Defaults:
+    """Defaults that the tools state themselves: in their schemas, or by having applied them."""
+    found: dict[str, dict[str, JsonValue]] = {}
+    for tool, schema in evidence.tools.schemas.items():
+        properties = schema.get("properties")
+        if isinstance(properties, Mapping):
+            for name, one in properties.items():
+                if isinstance(one, Mapping) and "default" in one:
+                    found.setdefault(tool, {})[name] = one["default"]
+    for call in evidence.executor:
+        if call.defaults and call.arguments is not None:
+            for name in call.defaults:
+                if name in call.arguments:
+                    found.setdefault(call.name, {}).setdefault(name, call.arguments[name])
+    return found
+
+
+class Declared:
+    """Applies one contract; what differs after it was declared by nobody."""
+
+    def __init__(self, contract: Contract, defaults: Defaults | None = None) -> None:
+        self.contract = contract
+        self.defaults = defaults or {}
+        self._plain = contract == Contract() and not self.defaults
+
+    def __call__(self, form: CallForm, *, adapted: bool = False) -> CallForm:
+        """The call in the form that the executor should see.
+
+        Args:
+            adapted: The call was seen after the model, so what is declared may be done already:
+                nothing is scaled, or renamed back, a second time.
+        """
+        if self._plain or form.args is None:
+            return form
+        call = self.opened(form)
+        name = tool_name(call.name, self.contract)
+        args: JsonObject = call.args or {}
+        declared = self.contract.tools.get(name)
+        stated = self.defaults.get(name)
+        if declared is not None:
+            args = _changed(args, _left_to_do(declared) if adapted else declared, stated)
+        elif stated:
+            args = {**stated, **args}
+        return CallForm(name, args, form.raw)
+
+    def opened(self, form: CallForm) -> CallForm:
+        """The call itself, taken out of its envelope where it stands in one."""
+        envelope = self.contract.envelope
+        if envelope is None or form.args is None or form.name != envelope.tool:
+            return form
+        args, name = form.args.get(envelope.arguments), form.args.get(envelope.name)
+        if isinstance(args, Mapping) and isinstance(name, str):
+            return CallForm(name, args, form.raw)
+        return form
+
+    def without(self, *parts: str) -> Declared:
+        """The same contract with some parts of every tool's declarations left out."""
+        blank = ToolContract()
+        tools = {
+            tool: replace(one, **{part: getattr(blank, part) for part in parts})
+            for tool, one in self.contract.tools.items()
+        }
+        return Declared(replace(self.contract, tools=tools), self.defaults)
+
+    def envelope_strays(self, form: CallForm) -> dict[str, JsonValue]:
+        """Keys that stand beside an envelope's own and so are no part of the call in it."""
+        envelope = self.contract.envelope
+        if envelope is None or form.args is None or form.name != envelope.tool:
+            return {}
+        own = (envelope.name, envelope.arguments)
+        return {key: value for key, value in form.args.items() if key not in own}
+
+
+def _left_to_do(declared: ToolContract) -> ToolContract:
+    """What of a contract may still apply after the model.
+
+    A unit whose argument keeps its name shows no sign of having been converted, so it is taken
+    for done; so is a rename whose old name is also a new one.
+    """
+    unit = {name: how for name, how in declared.unit.items() if name in declared.rename}
+    new_names = set(declared.rename.values())
+    rename = {old: new for old, new in declared.rename.items() if old not in new_names}
+    if len(unit) == len(declared.unit) and len(rename) == len(declared.rename):
+        return declared
+    return replace(declared, unit=unit, rename=rename)
+
+
+def _changed(
+    args: JsonObject, declared: ToolContract, stated: Mapping[str, JsonValue] | None
+) -> JsonObject:
+    out: dict[str, JsonValue] = dict(args)
+    for name, unit in declared.unit.items():
+        if name in out:
+            out[name] = _scaled(out[name], unit)
+    if declared.rename:
+        out = {declared.rename.get(name, name): value for name, value in out.items()}
+    for name, kind in declared.coerce.items():
+        if name in out:
+            out[name] = _read_as(out[name], kind)
+    for name in declared.drop_null_optional:
+        if name in out and out[name] is None:
+            del out[name]
+    if declared.drop_unknown:
+        known = set(declared.drop_unknown)
+        out = {name: value for name, value in out.items() if name in known}
+    out = {**(stated or {}), **declared.defaults, **out}
+    for name, how in declared.normalize.items():
+        if name in out:
+            out[name] = normalizer(how)(out[name])
+    for name in declared.fold_case:
+        value = out.get(name)
+        if isinstance(value, str):
+            out[name] = value.casefold()
+    return out
+
+
+def _scaled(value: JsonValue, unit: str) -> JsonValue:
+    if not is_number(value):
+        return value
+    try:
+        with localcontext() as context:
+            context.prec = 60
+            number, factor = Decimal(repr(value)), Decimal(unit[1:])
+            made = number * factor if unit[0] == "x" else number / factor
+            return int(made) if made == made.to_integral_value() else float(made)
+    except (DecimalException, ValueError, OverflowError):
+        return value
+
+
+def _read_as(value: JsonValue, kind: str) -> JsonValue:
+    if isinstance(value, str):
+        return _text_as(value, kind)
+    return dump_json(value) if kind == "string" and is_number(value) else value
+
+
+def _text_as(text: str, kind: str) -> JsonValue:
+    if kind == "boolean":
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if kind in ("integer", "number"):
+        try:
+            read: Any = parse_json(text.strip().removeprefix("+")).value
+        except (JsonTextError, json.JSONDecodeError):
+            return _leading_zeros(text) if kind == "integer" else text
+        if is_number(read) and (kind == "number" or read.__class__ is int):
+            return read  # type: ignore[no-any-return]
+    return text
+
+
+def _leading_zeros(text: str) -> JsonValue:
+    digits = text.strip()
+    if digits.isascii() and digits.lstrip("+-").isdigit() and len(digits) < 4300:
+        return int(digits)
+    return text

@@ -1,0 +1,173 @@
+"""Whether the reference itself holds.
+
+A reference that is out of date, contradicts itself, or asks at the model for what the contract
+lets the adapter supply is the label owner's to repair, and no agent is blamed by it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agenttrace.domain import (
+    Boundary,
+    BoundaryFigures,
+    Case,
+    Cause,
+    Evidence,
+    Missing,
+    Owner,
+    RequiredCall,
+)
+from agenttrace.records import canonical
+from agenttrace.scoring._declared import Declared, tool_name
+from agenttrace.scoring._match import match, value_at
+from agenttrace.scoring._policy import observed_calls
+from agenttrace.scoring._schema import breaks_schema
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFault:
+    """Why the reference cannot judge this run, and whose it is."""
+
+    owner: Owner
+    cause: Cause
+
+
+def label_fault(
+    case: Case,
+    evidence: Evidence,
+    required: Sequence[RequiredCall] | None,
+    *,
+    compare: Boundary,
+    declared: Declared,
+    figures: BoundaryFigures | None,
+    broken: Sequence[str],
+) -> LabelFault | None:
+    """The first fault of the reference; None where it holds, or where the run meets it.
+
+    Args:
+        required: Calls of the plan that was chosen; None where a router chose none.
+        figures: Figures at the compared boundary.
+        broken: Rules broken there.
+    """
+    if case.plan_by == "router" and required is None:
+        detail = f"no plan is written for the router's value {evidence.conduct.router_value!r:.60}"
+        return _label_owner("no-plan-for-route", detail)
+    for cause in _contradictions(case, required or ()):
+        return LabelFault(Owner.LABEL_OWNER, cause)
+    for cause in _asserted_otherwise(evidence, required or ()):
+        return LabelFault(Owner.LABEL_OWNER, cause)
+    if required is None or figures is None or figures.counts.exact:
+        return None
+    versions = evidence.tools.versions
+    reference = versions.get("reference")
+    used = versions.get(compare.value, versions.get("model"))
+    if reference is not None and used is not None and canonical(reference) != canonical(used):
+        detail = f"the reference is written for schema version {reference}, the run used {used}"
+        return _label_owner("stale-reference", detail)
+    if _asks_for_what_adapter_supplies(case, evidence, required, compare, declared):
+        return _label_owner(
+            "reference-of-later-boundary",
+            "what the reference asks of the model is the adapter's declared work",
+        )
+    for call in required:
+        schema = evidence.tools.schemas.get(call.name)
+        adapted = compare is Boundary.MODEL or call.name in case.contract.tools
+        if not adapted and breaks_schema(call.arguments, schema):
+            return _label_owner(
+                "reference-off-schema",
+                f"the required call of {call.name!r} does not fit the tool's own schema",
+            )
+    if not broken and _only_reads_differ(case, evidence, figures):
+        return LabelFault(
+            Owner.PRODUCT_OWNER,
+            Cause(
+                code="only-reads-differ",
+                detail="the end state matches the intent and only declared reads differ",
+            ),
+        )
+    return None
+
+
+def _label_owner(code: str, detail: str) -> LabelFault:
+    return LabelFault(Owner.LABEL_OWNER, Cause(code=code, detail=detail))
+
+
+def _contradictions(case: Case, required: Sequence[RequiredCall]) -> Iterator[Cause]:
+    wanted = Counter(call.name for call in required)
+    for rule in case.forbidden:
+        both = any(
+            call.name == rule.name
+            and (
+                rule.arguments is None
+                or (not call.rules and canonical(call.arguments) == canonical(rule.arguments))
+            )
+            for call in required
+        )
+        if both:
+            yield Cause(code="contradiction", detail=f"{rule.name!r} is required and forbidden")
+    for name, top in case.max_calls.items():
+        low = max(wanted[name], case.min_calls.get(name, 0))
+        if low > top:
+            yield Cause(
+                code="contradiction",
+                detail=f"{name!r} is due {low} times, at most {top} are allowed",
+            )
+
+
+def _asserted_otherwise(evidence: Evidence, required: Sequence[RequiredCall]) -> Iterator[Cause]:
+    for one in evidence.tools.asserted:
+        stated = [
+            value
+            for call in required
+            if call.name == one.tool
+            and not isinstance(value := value_at(call.arguments, one.path), Missing)
+        ]
+        if stated and canonical(one.value) not in {canonical(value) for value in stated}:
+            yield Cause(
+                code="contradiction",
+                detail=f"the plan says {stated[0]!r:.40} at {one.tool}{one.path}, "
+                f"the case's own assertions say {one.value!r:.40}",
+            )
+
+
+def _asks_for_what_adapter_supplies(
+    case: Case,
+    evidence: Evidence,
+    required: Sequence[RequiredCall],
+    compare: Boundary,
+    declared: Declared,
+) -> bool:
+    """Whether the model's calls meet the plan once the adapter has done its declared supplying.
+
+    Coercions, dropped values and normalizers are left out: a reference that is written for the
+    model and states a type means it.
+    """
+    if compare is not Boundary.MODEL:
+        return False
+    seen = observed_calls(evidence, Boundary.MODEL, case.agents) or []
+    supplying = declared.without(
+        "coerce", "drop_null_optional", "drop_unknown", "normalize", "fold_case"
+    )
+    forms = [supplying(s.form) for s in seen]
+    if all(form is s.form for form, s in zip(forms, seen, strict=True)):
+        return False
+    renamed = [
+        RequiredCall(
+            name=tool_name(call.name, case.contract), arguments=call.arguments, rules=call.rules
+        )
+        for call in required
+    ]
+    found = match(renamed, forms, case.ignore_args)
+    return not found.missing and not found.extra
+
+
+def _only_reads_differ(case: Case, evidence: Evidence, figures: BoundaryFigures) -> bool:
+    if evidence.outcome.state_matches_intent is not True or not case.contract.read_only:
+        return False
+    different = [*figures.missing, *figures.extra]
+    return all(
+        isinstance(call, dict) and call.get("name") in case.contract.read_only for call in different
+    )

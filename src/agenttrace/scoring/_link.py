@@ -1,0 +1,296 @@
+"""Which records are one logical call.
+
+A call id is no key: some providers send none, some repeat one, and retries change it. So links
+are made in steps of falling strength, each only over what the earlier ones left: the span link
+taken at capture time; ids, with an equal payload before any other; an equal payload where one
+side has no id; the place in order, where no call has an id; and last the only record left of a
+tool on both sides. A link of the last sort is shown and owns nobody.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from agenttrace.domain import BOUNDARIES, Boundary, Chain, Evidence, LinkedBy, Phase, ToolCall
+from agenttrace.scoring._declared import Declared
+from agenttrace.scoring._forms import CallForm, captured, form_of
+
+
+@dataclass(slots=True)
+class Entry:
+    """One record with its place, its form, and its form after declared changes."""
+
+    boundary: Boundary
+    index: int
+    call: ToolCall
+    form: CallForm
+    declared: CallForm
+
+
+@dataclass(slots=True)
+class Links:
+    """The records of one logical call, while chains are being built."""
+
+    key: str = ""
+    entries: dict[Boundary, list[Entry]] = field(default_factory=dict)
+    linked_by: dict[str, LinkedBy] = field(default_factory=dict)
+
+    def at(self, boundary: Boundary) -> list[Entry]:
+        """Records of one boundary, in the order they were seen."""
+        return self.entries.get(boundary, [])
+
+    def first(self, boundary: Boundary) -> Entry | None:
+        """The first record of one boundary."""
+        here = self.entries.get(boundary)
+        return here[0] if here else None
+
+    @property
+    def lead(self) -> Entry:
+        """The record at the earliest boundary."""
+        return next(self.entries[b][0] for b in BOUNDARIES if b in self.entries)
+
+    @property
+    def runs(self) -> int:
+        """How often the tool's body was entered for this call."""
+        return sum(getattr(entry.call, "count", 0) for entry in self.at(Boundary.EXECUTOR))
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether a link of it rests on nothing but a tool's name."""
+        return LinkedBy.ONLY_ONE_LEFT in self.linked_by.values()
+
+    def to_chain(self) -> Chain:
+        """The chain as the verdict shows it."""
+        return Chain(
+            key=self.key,
+            name=self.lead.call.name,
+            records={b: tuple(e.call.ref for e in es) for b, es in self.entries.items()},
+            linked_by=dict(self.linked_by),
+        )
+
+
+def build_chains(evidence: Evidence, declared: Declared) -> list[Links]:
+    """Link all records of a run; the earliest observed boundary leads."""
+    seen = captured(evidence)
+    by_boundary = {b: _entries(evidence, b, declared) for b in seen}
+    chains: list[Links] = []
+    home: dict[tuple[Boundary, int], Links] = {}
+    for n, boundary in enumerate(seen):
+        here = by_boundary[boundary]
+        over = _link(here, by_boundary[seen[n - 1]]) if n else {}
+        skip = _link(here, by_boundary[seen[0]]) if n > 1 else {}
+        for entry in here:
+            chain = None
+            if entry.index in over:
+                index, how = over[entry.index]
+                chain = home[seen[n - 1], index]
+                chain.linked_by[entry.call.ref] = how
+            elif entry.index in skip:
+                index, how = skip[entry.index]
+                chain = home[seen[0], index]
+                chain.linked_by[entry.call.ref] = how
+            if chain is None:
+                chain = Links()
+                chains.append(chain)
+            chain.entries.setdefault(boundary, []).append(entry)
+            home[boundary, entry.index] = chain
+    repeated = {b: _repeated_ids(by_boundary[b]) for b in seen}
+    for chain in chains:
+        lead = chain.lead
+        chain.key = _key(lead, repeated[lead.boundary])
+    return chains
+
+
+def _entries(evidence: Evidence, boundary: Boundary, declared: Declared) -> list[Entry]:
+    made = []
+    for index, call in enumerate(evidence.at(boundary)):
+        form = form_of(call)
+        changed = declared(form, adapted=boundary is not Boundary.MODEL)
+        made.append(Entry(boundary, index, call, form, changed))
+    return made
+
+
+def _repeated_ids(entries: Sequence[Entry]) -> set[Hashable]:
+    seen: set[Hashable] = set()
+    twice: set[Hashable] = set()
+    for entry in entries:
+        (twice if entry.call.call_id in seen else seen).add(entry.call.call_id)
+    return twice
+
+
+def _key(entry: Entry, repeated: set[Hashable]) -> str:
+    call_id = entry.call.call_id
+    if isinstance(call_id, str) and call_id not in repeated:
+        return call_id
+    return f"{entry.boundary}/{entry.index}"
+
+
+Made = dict[int, tuple[int, LinkedBy]]
+
+
+def _link(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made:
+    """Index of a lower record to index of the upper record it answers, and how that is known."""
+    made: Made = {}
+    taken: set[int] = set()
+    # Set-up and evaluation repeat the agent's ids and payloads; they are nobody's run of its calls.
+    lower = [entry for entry in lower if entry.call.phase is Phase.RUN]
+    upper = [entry for entry in upper if entry.call.phase is Phase.RUN]
+    _by_span(lower, upper, made, taken)
+    lower = _without_children(lower)
+    steps: tuple[tuple[LinkedBy, Callable[[Entry], Hashable], Callable[[Entry], Hashable]], ...] = (
+        (LinkedBy.CALL_ID, _response_id_payload, _response_id_payload),
+        (LinkedBy.CALL_ID, _response_and_id, _response_and_id),
+        (LinkedBy.CALL_ID, _id_and_payload, _id_and_payload),
+        (LinkedBy.CALL_ID, _id, _id),
+        (LinkedBy.PAYLOAD, _payload_of_unknown, _payload_of_any),
+        (LinkedBy.PAYLOAD, _payload_of_any, _payload_of_unnamed),
+    )
+    for how, low_key, up_key in steps:
+        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+        for entry in upper:
+            if entry.index not in taken:
+                key = up_key(entry)
+                if key is not None:
+                    waiting[key].append(entry.index)
+        for entry in lower:
+            if entry.index in made:
+                continue
+            key = low_key(entry)
+            if key is not None and waiting.get(key):
+                index = waiting[key].popleft()
+                made[entry.index] = (index, how)
+                taken.add(index)
+    _repeats(lower, upper, made)
+    _by_position(lower, upper, made, taken)
+    _only_one_left(lower, upper, made, taken)
+    return made
+
+
+def _without_children(entries: Sequence[Entry]) -> list[Entry]:
+    """Records without executions that merely inherited the id of the one around them."""
+    ids = {entry.call.ref: _id(entry) for entry in entries}
+    return [
+        entry
+        for entry in entries
+        if entry.call.parent is None or ids.get(entry.call.parent, entry) != _id(entry)
+    ]
+
+
+def _by_span(lower: Sequence[Entry], upper: Sequence[Entry], made: Made, taken: set[int]) -> None:
+    by_ref = {entry.call.ref: entry.index for entry in upper}
+    for entry in lower:
+        if entry.call.link is not None and entry.call.link in by_ref:
+            index = by_ref[entry.call.link]
+            made[entry.index] = (index, LinkedBy.SPAN)
+            taken.add(index)
+
+
+def _response_id_payload(entry: Entry) -> Hashable:
+    base = _response_and_id(entry)
+    return None if base is None else (base, entry.declared.key)
+
+
+def _response_and_id(entry: Entry) -> Hashable:
+    call = entry.call
+    if call.call_id is None or call.response_id is None:
+        return None
+    return call.response_id, _id(entry)
+
+
+def _id_and_payload(entry: Entry) -> Hashable:
+    return None if entry.call.call_id is None else (_id(entry), entry.declared.key)
+
+
+def _id(entry: Entry) -> Hashable:
+    call_id = entry.call.call_id
+    return None if call_id is None else (type(call_id).__name__, call_id)
+
+
+def _payload_of_unknown(entry: Entry) -> Hashable:
+    """The payload, where the recorder could not know whether there was an id."""
+    if entry.call.call_id_known or not _may_be_matched(entry.call):
+        return None
+    return entry.declared.key
+
+
+def _payload_of_any(entry: Entry) -> Hashable:
+    return entry.declared.key if _may_be_matched(entry.call) else None
+
+
+def _payload_of_unnamed(entry: Entry) -> Hashable:
+    return entry.declared.key if entry.call.call_id is None else None
+
+
+def _may_be_matched(call: ToolCall) -> bool:
+    """Nested calls are linked by what they carry, never by likeness."""
+    return call.parent is None
+
+
+def _repeats(lower: Sequence[Entry], upper: Sequence[Entry], made: Made) -> None:
+    """Records beyond the first of the same id, or of no known id, and payload: repeats of it."""
+    named: dict[Hashable, int] = {}
+    payloads: dict[Hashable, int] = {}
+    for entry in upper:
+        named.setdefault((_id(entry), entry.declared.key), entry.index)
+        payloads.setdefault(entry.declared.key, entry.index)
+    for entry in lower:
+        if entry.index in made:
+            continue
+        index, how = None, LinkedBy.PAYLOAD
+        if entry.call.call_id is not None:
+            index = named.get((_id(entry), entry.declared.key))
+            how = LinkedBy.CALL_ID
+        elif _may_be_matched(entry.call):
+            # Where neither side has an id, more of the same is a repeat.
+            index = named.get((None, entry.declared.key))
+            if index is None and not entry.call.call_id_known:
+                index = payloads.get(entry.declared.key)
+        if index is not None:
+            made[entry.index] = (index, how)
+
+
+def _by_position(
+    lower: Sequence[Entry], upper: Sequence[Entry], made: Made, taken: set[int]
+) -> None:
+    """Where no call has an id, and what is linked stands in one order, link what stands between."""
+    ups = [entry for entry in upper if _may_be_matched(entry.call)]
+    lows = [entry for entry in lower if _may_be_matched(entry.call)]
+    if len(ups) != len(lows) or any(entry.call.call_id is not None for entry in ups):
+        return
+    pairs = list(zip(lows, ups, strict=True))
+    if any(
+        low.declared.name != up.declared.name
+        or made.get(low.index, (up.index, None))[0] != up.index
+        for low, up in pairs
+    ):
+        return
+    for low, up in pairs:
+        if low.index not in made:
+            made[low.index] = (up.index, LinkedBy.POSITION)
+            taken.add(up.index)
+
+
+def _only_one_left(
+    lower: Sequence[Entry], upper: Sequence[Entry], made: Made, taken: set[int]
+) -> None:
+    low_left: dict[str, list[Entry]] = defaultdict(list)
+    up_left: dict[str, list[Entry]] = defaultdict(list)
+    for entry in lower:
+        if entry.index not in made and _may_be_matched(entry.call):
+            low_left[entry.declared.name].append(entry)
+    for entry in upper:
+        if entry.index not in taken and _may_be_matched(entry.call):
+            up_left[entry.declared.name].append(entry)
+    for name, left in low_left.items():
+        others = up_left.get(name, [])
+        if len(left) == 1 and len(others) == 1 and _could_be_one(left[0], others[0]):
+            made[left[0].index] = (others[0].index, LinkedBy.ONLY_ONE_LEFT)
+
+
+def _could_be_one(low: Entry, up: Entry) -> bool:
+    """Two known ids that differ say that they are two calls; a known absence on one side too."""
+    if low.call.call_id is not None:
+        return up.call.call_id is None
+    return up.call.call_id is None or not low.call.call_id_known

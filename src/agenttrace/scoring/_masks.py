@@ -1,0 +1,25 @@
+"""Which texts are masks that some recorder or framework put in a value's place.
+
+Our own tokens are keyed and keep equality; the masks of others are recognised by their usual
+forms, because a mask that reached a tool is a fault of its own kind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MASK: Final = re.compile(
+    r"\*{3}"
+    r"|^<?\[?(?:masked|redacted|scrubbed|filtered|secret|removed)(?:[ :_-][^\]\n]{0,200})?\]?>?$"
+    r"|^\[[A-Z][A-Z_]*_[0-9a-z]+\]$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LONGEST: Final = 10_000
+
+
+def looks_masked(text: str) -> bool:
+    """Whether a text is, or holds, a mask."""
+    if len(text) > _LONGEST or ("*" not in text and "[" not in text and "<" not in text):
+        return False
+    return _MASK.search(text) is not None

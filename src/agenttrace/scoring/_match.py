@@ -1,0 +1,232 @@
+"""Unordered matching of required calls against observed calls, each observed call at most once.
+
+Order is judged elsewhere, by sequence rules: two lookups may run either way round, so a matcher
+that minded order would fail safe runs. Exact calls are matched first, by hash, in linear time;
+what is left, where rules make several calls fit, is matched as a largest one-to-one matching
+within one tool name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from agenttrace.domain import (
+    MISSING,
+    BoundaryFigures,
+    Counts,
+    JsonObject,
+    JsonValue,
+    Missing,
+    RequiredCall,
+)
+from agenttrace.errors import UnscorableError
+from agenttrace.records import at_pointer, canonical, without
+from agenttrace.scoring._forms import CallForm, pick
+from agenttrace.scoring._rules import accepts
+
+Ignored = Mapping[str, frozenset[str]]
+_MOST_EDGES: Final = 250_000
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Which observed call takes which required one, by index."""
+
+    taken: Mapping[int, int] = field(default_factory=dict)
+    """Index of an observed call to the index of the required call it takes."""
+    missing: tuple[int, ...] = ()
+    extra: tuple[int, ...] = ()
+
+
+def value_at(args: JsonObject, pointer: str) -> JsonValue | Missing:
+    """What stands at a pointer; MISSING where nothing does."""
+    found: JsonValue | Missing = at_pointer(args, pointer, MISSING)
+    return found
+
+
+def without_pointer(args: JsonObject, pointer: str) -> JsonObject:
+    """Arguments without what a pointer points to; the pointer of the whole leaves nothing."""
+    rest = without(args, pointer)
+    return rest if isinstance(rest, Mapping) else {}
+
+
+def fits(required: RequiredCall, seen: CallForm, ignored: Ignored) -> bool:
+    """Whether one observed call is the required one under its rules."""
+    if required.name != seen.name or seen.args is None:
+        return False
+    skip = ignored.get(required.name, frozenset())
+    rest = pick(seen.args, skip)
+    for pointer, rule in required.rules.items():
+        if not accepts(rule, value_at(rest, pointer)):
+            return False
+        rest = without_pointer(rest, pointer)
+    return canonical(pick(required.arguments, skip)) == canonical(rest)
+
+
+def match(
+    required: Sequence[RequiredCall], observed: Sequence[CallForm], ignored: Ignored
+) -> Matching:
+    """The largest one-to-one matching; both sides may be empty.
+
+    Raises:
+        UnscorableError: Rules make more than 250,000 pairs possible within one tool.
+    """
+    free: dict[str, deque[int]] = defaultdict(deque)
+    for index, seen in enumerate(observed):
+        if seen.args is not None:
+            free[_exact_key(seen.name, seen.args, ignored)].append(index)
+    taken: dict[int, int] = {}
+    open_required: list[int] = []
+    ruled = {call.name for call in required if call.rules}
+    for index, call in enumerate(required):
+        if call.name in ruled:
+            open_required.append(index)
+            continue
+        waiting = free.get(_exact_key(call.name, call.arguments, ignored))
+        if waiting:
+            taken[waiting.popleft()] = index
+    if open_required:
+        _match_ruled(required, open_required, observed, ignored, taken)
+    used = set(taken.values())
+    return Matching(
+        taken=taken,
+        missing=tuple(i for i in range(len(required)) if i not in used),
+        extra=tuple(j for j in range(len(observed)) if j not in taken),
+    )
+
+
+def figures(
+    required: Sequence[RequiredCall], observed: Sequence[CallForm], ignored: Ignored
+) -> BoundaryFigures:
+    """Counts at one boundary, with the missing and extra calls behind them."""
+    found = match(required, observed, ignored)
+    tp, fp, fn = len(found.taken), len(found.extra), len(found.missing)
+    return BoundaryFigures(
+        counts=Counts(
+            tp=tp,
+            fp=fp,
+            fn=fn,
+            precision=_ratio(tp, tp + fp),
+            recall=_ratio(tp, tp + fn),
+            f1=_ratio(2 * tp, 2 * tp + fp + fn),
+            exact=not fp and not fn,
+            expected=tp + fn,
+            observed=tp + fp,
+        ),
+        missing=tuple(required_plain(required[i]) for i in found.missing),
+        extra=tuple(observed[j].shown() for j in found.extra),
+    )
+
+
+def required_plain(call: RequiredCall) -> dict[str, JsonValue]:
+    """A required call as it stands in the case."""
+    plain: dict[str, JsonValue] = {"name": call.name, "args": call.arguments}
+    if call.rules:
+        plain["rules"] = {
+            pointer: (
+                {"normalizer": rule.normalizer, "value": rule.operand}
+                if rule.normalizer is not None
+                else {rule.kind.value: rule.operand}
+            )
+            for pointer, rule in call.rules.items()
+        }
+    return plain
+
+
+def loose_f1(required: Sequence[RequiredCall], observed: Sequence[CallForm]) -> float | None:
+    """F1 over sets with Python's own equality, 0.0 when both are empty: the Ragas score.
+
+    Source: Ragas `ToolCallF1`, whose figures it reproduces wherever that score is well defined.
+    None where the original raises or the case cannot be written for it.
+    """
+    if any(call.rules for call in required) or any(call.args is None for call in observed):
+        return None
+    want = {(call.name, _frozen(call.arguments)) for call in required}
+    got = {(call.name, _frozen(call.args)) for call in observed}
+    if not want and not got:
+        return 0.0
+    return round(2 * len(want & got) / (len(want) + len(got)), 4)
+
+
+def _ratio(over: int, under: int) -> float | None:
+    return round(over / under, 4) if under else None
+
+
+def _exact_key(name: str, args: JsonObject, ignored: Ignored) -> str:
+    return canonical([name, pick(args, ignored.get(name, frozenset()))])
+
+
+def _match_ruled(
+    required: Sequence[RequiredCall],
+    open_required: Sequence[int],
+    observed: Sequence[CallForm],
+    ignored: Ignored,
+    taken: dict[int, int],
+) -> None:
+    by_name: dict[str, list[int]] = defaultdict(list)
+    for index, call in enumerate(observed):
+        if index not in taken:
+            by_name[call.name].append(index)
+    sizes = Counter(required[i].name for i in open_required)
+    for name, count in sizes.items():
+        if count * len(by_name[name]) > _MOST_EDGES:
+            raise UnscorableError(
+                f"tool {name!r:.60}: {count} required calls with rules stand against "
+                f"{len(by_name[name])} observed ones, more pairs than {_MOST_EDGES}. The row was "
+                "not matched. Use literal arguments, or split the case."
+            )
+    edges = {
+        i: [j for j in by_name[required[i].name] if fits(required[i], observed[j], ignored)]
+        for i in open_required
+    }
+    kept = set(_largest(edges))
+    back: dict[int, list[int]] = {}
+    for i in open_required:
+        if i in kept:
+            for j in edges[i]:
+                back.setdefault(j, []).append(i)
+    taken.update(_largest({j: back[j] for j in sorted(back)}))
+
+
+def _largest(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """A largest matching, left to right, in which earlier left nodes come before later ones.
+
+    Run once from each side it keeps the first required calls and the first observed ones. A search
+    that fails has seen only what no later path can use, so all of that is left out for good.
+    """
+    owner: dict[int, int] = {}
+    place: dict[int, int] = {}
+    dead: set[int] = set()
+    for start in edges:
+        came_from: dict[int, int] = {}
+        queue = deque([start])
+        end: int | None = None
+        while queue and end is None:
+            i = queue.popleft()
+            for j in edges[i]:
+                if j in came_from or j in dead:
+                    continue
+                came_from[j] = i
+                if j not in owner:
+                    end = j
+                    break
+                queue.append(owner[j])
+        if end is None:
+            dead.update(came_from)
+        while end is not None:
+            i = came_from[end]
+            before = place.get(i)
+            owner[end], place[i] = i, end
+            end = before
+    return place
+
+
+def _frozen(value: JsonValue) -> object:
+    if isinstance(value, Mapping):
+        return ("o", frozenset((key, _frozen(item)) for key, item in value.items()))
+    if isinstance(value, list | tuple):
+        return ("l", tuple(_frozen(item) for item in value))
+    return value

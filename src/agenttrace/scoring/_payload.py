@@ -1,0 +1,139 @@
+"""Undeclared changes of arguments between two neighbouring records of one chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from agenttrace.domain import (
+    BOUNDARIES,
+    MISSING,
+    Boundary,
+    Execution,
+    Kind,
+    Missing,
+    Owner,
+)
+from agenttrace.records import canonical, escape, split_pointer
+from agenttrace.scoring._changes import Change, changes, recorded
+from agenttrace.scoring._declared import Declared
+from agenttrace.scoring._forms import CallForm, handed_on, pick
+from agenttrace.scoring._link import Entry, Links
+from agenttrace.scoring._row import Row
+
+
+def compare_payloads(row: Row, chain: Links) -> None:
+    """Note each undeclared argument change of a chain, once a boundary and path."""
+    said: set[tuple[Boundary, Kind, str]] = set()
+    found = list(_all_changes(row, chain))
+    for boundary, owner, change in sorted(found, key=lambda one: (one[0], one[2].kind)):
+        if (boundary, change.kind, change.path) in said:
+            continue
+        said.add((boundary, change.kind, change.path))
+        row.note(
+            chain,
+            boundary,
+            change.kind,
+            owner,
+            path=change.path,
+            before=change.before,
+            after=change.after,
+        )
+
+
+def _all_changes(row: Row, chain: Links) -> Iterator[tuple[Boundary, Owner, Change]]:
+    present = [boundary for boundary in BOUNDARIES if boundary in chain.entries]
+    for upper_boundary, lower_boundary in pairwise(present):
+        upper = _source(chain, upper_boundary)
+        if upper is None or upper.form.args is None:
+            continue
+        for lower in chain.at(lower_boundary):
+            if not _took_arguments(lower):
+                continue
+            for change in _between(row, upper, lower):
+                yield lower_boundary, _owner(row, lower_boundary, change), change
+    if present[:2] == [Boundary.MODEL, Boundary.ADAPTER]:
+        for change in _envelope_losses(row, chain):
+            yield Boundary.ADAPTER, Owner.ADAPTER, change
+        for change in _not_made(row, chain):
+            yield Boundary.ADAPTER, Owner.ADAPTER, change
+
+
+def _source(chain: Links, boundary: Boundary) -> Entry | None:
+    here = chain.at(boundary)
+    if boundary is Boundary.ADAPTER:
+        return next((entry for entry in here if handed_on(entry.call)), None)
+    return here[0] if here else None
+
+
+def _took_arguments(entry: Entry) -> bool:
+    """Whether a record shows arguments that were really taken over."""
+    call = entry.call
+    if call.arguments is None:
+        return False
+    if call.error is None:
+        return True
+    return isinstance(call, Execution) and call.count > 0
+
+
+def _between(row: Row, upper: Entry, lower: Entry) -> Iterator[Change]:
+    before, after = upper.declared.args, lower.declared.args
+    if before is None or after is None:
+        return
+    if upper.declared.name != lower.declared.name:
+        # Another tool's contract says nothing about the arguments that were meant for this one.
+        same_tool = CallForm(upper.declared.name, lower.form.args)
+        after = row.declared(same_tool, adapted=True).args or {}
+    skip = row.case.ignore_args.get(lower.declared.name, frozenset())
+    source, taken = row.declared.opened(upper.form), row.declared.opened(lower.form)
+    for change in changes(pick(before, skip), pick(after, skip)):
+        if not _was_edited(row, lower, change):
+            yield recorded(change, source.args, taken.args)
+
+
+def _was_edited(row: Row, lower: Entry, change: Change) -> bool:
+    """A person's edit on record is a declared change of that one call."""
+    if lower.boundary is not Boundary.EXECUTOR or isinstance(change.after, Missing):
+        return False
+    return any(
+        edit.call_id == lower.call.call_id
+        and edit.path == change.path
+        and canonical(edit.after) == canonical(change.after)
+        for edit in row.evidence.conduct.human_edits
+    )
+
+
+def _owner(row: Row, boundary: Boundary, change: Change) -> Owner:
+    if boundary is Boundary.ADAPTER:
+        return Owner.ADAPTER
+    if change.kind is Kind.MASKED and row.evidence.integrity.masked_by == "recorder":
+        # A recorder that wrote its mask back into the live call changed what ran.
+        return Owner.INSTRUMENTATION
+    return Owner.EXECUTOR
+
+
+def _envelope_losses(row: Row, chain: Links) -> Iterator[Change]:
+    """Keys beside an envelope are no part of the call in it; losing them is a change."""
+    first = chain.at(Boundary.MODEL)[0]
+    strays = row.declared.envelope_strays(first.form)
+    taken = chain.at(Boundary.ADAPTER)[0].call.arguments or {}
+    for name, value in strays.items():
+        if name not in taken:
+            yield Change(kind=Kind.DROPPED, path=f"/{escape(name)}", before=value, after=MISSING)
+
+
+def _not_made(row: Row, chain: Links) -> Iterator[Change]:
+    """Changes that are declared and due and were not made: the tool got the model's form."""
+    executed = chain.first(Boundary.EXECUTOR)
+    handed = _source(chain, Boundary.ADAPTER)
+    if executed is None or handed is None or executed.form.args is None:
+        return
+    if handed.form.args is None or canonical(handed.form.args) != canonical(executed.form.args):
+        return
+    contract = row.declared.without("unit", "normalize", "fold_case").contract
+    due = Declared(contract)(executed.form, adapted=True)
+    if due.args is None or canonical(due.args) == canonical(executed.form.args):
+        return
+    for change in changes(due.args, executed.form.args):
+        if split_pointer(change.path):
+            yield change

@@ -1,0 +1,326 @@
+"""Where the model's own calls leave the plan.
+
+Required and observed calls that remain after matching are paired by tool name, the fewest
+differing arguments first; then by equal arguments under another name. What is left over was added
+or dropped, or is one more of a call that was due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agenttrace.domain import (
+    MISSING,
+    Boundary,
+    Contract,
+    Divergence,
+    JsonObject,
+    JsonValue,
+    Kind,
+    Missing,
+    Owner,
+    RequiredCall,
+)
+from agenttrace.records import canonical, split_pointer
+from agenttrace.scoring._changes import Change, changes, is_text_of, recorded
+from agenttrace.scoring._declared import Declared
+from agenttrace.scoring._forms import CallForm, pick
+from agenttrace.scoring._link import Links
+from agenttrace.scoring._match import fits, match, required_plain, value_at, without_pointer
+from agenttrace.scoring._row import (
+    LAST,
+    Found,
+    Row,
+    is_blind_repeat,
+    is_cut_off,
+    is_planned,
+    was_refused,
+)
+from agenttrace.scoring._rules import accepts
+
+_MOST_CANDIDATES = 64
+
+
+def find_plan_divergences(row: Row) -> None:
+    """Note every way in which the model's calls leave the plan; none where there is no plan."""
+    if row.required is None or not row.evidence.is_observed(Boundary.MODEL):
+        return
+    _PlanWalk(row, row.required).run()
+
+
+class _PlanWalk:
+    def __init__(self, row: Row, required: Sequence[RequiredCall]) -> None:
+        self.row = row
+        self.required = required
+        at_model = row.compare is Boundary.MODEL
+        self.declared = Declared(Contract()) if at_model else row.declared
+        self.ignored = row.case.ignore_args
+
+    def run(self) -> None:
+        row = self.row
+        planned = [
+            chain
+            for chain in row.chains
+            if (entry := chain.first(Boundary.MODEL)) is not None
+            and is_planned(entry.call, row.case.agents)
+        ]
+        # Executed chains take a required slot before unexecuted ones.
+        mine = sorted(planned, key=lambda chain: not chain.runs)
+        seen = [self._seen(chain) for chain in mine]
+        due = [self._due(call) for call in self.required]
+        matching = match(due, seen, self.ignored)
+        left = list(matching.missing)
+        over = sorted(matching.extra, key=lambda j: row.times[id(mine[j])])
+        self._take_met(due, mine, left, over)
+        self._pair_by_name(due, seen, mine, left, over)
+        self._pair_by_arguments(due, seen, mine, left, over)
+        for j in over:
+            self._surplus(due, seen, mine, j, left)
+        self._forbidden_of_others(planned)
+        for i in left:
+            self._dropped(i)
+
+    def _seen(self, chain: Links) -> CallForm:
+        entry = chain.at(Boundary.MODEL)[0]
+        form = self.declared(entry.form)
+        for edit in self.row.evidence.conduct.human_edits:
+            if form.args is not None and edit.call_id == entry.call.call_id:
+                here = value_at(form.args, edit.path)
+                if not isinstance(here, Missing) and canonical(here) == canonical(edit.before):
+                    form = form.with_args(_replaced(form.args, edit.path, edit.after))
+        return form
+
+    def _take_met(
+        self,
+        due: Sequence[RequiredCall],
+        mine: Sequence[Links],
+        left: list[int],
+        over: list[int],
+    ) -> None:
+        """Take out calls that are due although their declared or edited form does not show it.
+
+        A person's edit may lead away from a plan that the model kept. And a rule is written for
+        values of the compared boundary: where a call has one of these there, and its arguments
+        changed as declared alone, the model's own spelling is not asked.
+        """
+        for i in list(left):
+            for j in over:
+                entry = mine[j].at(Boundary.MODEL)[0]
+                plain = self.declared(entry.form)
+                below = mine[j].at(self.row.compare) if due[i].rules else []
+                if fits(due[i], plain, self.ignored) or any(
+                    low.declared.key == entry.declared.key
+                    and fits(self.required[i], low.form, self.ignored)
+                    for low in below
+                ):
+                    left.remove(i)
+                    over.remove(j)
+                    break
+
+    def _due(self, call: RequiredCall) -> RequiredCall:
+        adapted = self.row.compare is not Boundary.MODEL
+        form = self.declared(CallForm(call.name, call.arguments), adapted=adapted)
+        args = dict(form.args or {})
+        for pointer in call.rules:
+            name = split_pointer(pointer)[0] if pointer else ""
+            if name in args and name not in call.arguments:
+                del args[str(name)]
+        return RequiredCall(name=form.name, arguments=args, rules=call.rules, why=call.why)
+
+    def _pair_by_name(
+        self,
+        due: Sequence[RequiredCall],
+        seen: Sequence[CallForm],
+        mine: Sequence[Links],
+        left: list[int],
+        over: list[int],
+    ) -> None:
+        for i in list(left):
+            near = [j for j in over if seen[j].name == due[i].name and seen[j].args is not None]
+            if not near:
+                continue
+            differences = {j: self._differences(due[i], seen[j]) for j in near[:_MOST_CANDIDATES]}
+            j = min(differences, key=lambda j: len(differences[j]))
+            opened = self.row.declared.opened(mine[j].at(Boundary.MODEL)[0].form)
+            for one in (recorded(d, self.required[i].arguments, opened.args) for d in differences[j]):
+                self.row.note(
+                    mine[j],
+                    Boundary.MODEL,
+                    one.kind,
+                    _owner(self.row, mine[j], one),
+                    path=one.path,
+                    before=one.before,
+                    after=one.after,
+                )
+            left.remove(i)
+            over.remove(j)
+
+    def _differences(self, due: RequiredCall, seen: CallForm) -> list[Change]:
+        skip = self.ignored.get(due.name, frozenset())
+        args: JsonObject = pick(seen.args or {}, skip)
+        out: list[Change] = []
+        for pointer, rule in due.rules.items():
+            value = value_at(args, pointer)
+            if not accepts(rule, value):
+                kind = Kind.DROPPED if isinstance(value, Missing) else Kind.VALUE_CHANGED
+                out.append(Change(kind=kind, path=pointer, before=MISSING, after=value))
+            args = without_pointer(args, pointer)
+        return out + changes(pick(due.arguments, skip), args)
+
+    def _pair_by_arguments(
+        self,
+        due: Sequence[RequiredCall],
+        seen: Sequence[CallForm],
+        mine: Sequence[Links],
+        left: list[int],
+        over: list[int],
+    ) -> None:
+        for i in list(left):
+            wanted = canonical(due[i].arguments)
+            j = next(
+                (j for j in over if seen[j].args is not None and canonical(seen[j].args) == wanted),
+                None,
+            )
+            if j is not None:
+                self.row.note(
+                    mine[j],
+                    Boundary.MODEL,
+                    Kind.NAME_CHANGED,
+                    model_owner(self.row, mine[j]),
+                    before=due[i].name,
+                    after=seen[j].name,
+                )
+                left.remove(i)
+                over.remove(j)
+
+    def _surplus(
+        self,
+        due: Sequence[RequiredCall],
+        seen: Sequence[CallForm],
+        mine: Sequence[Links],
+        j: int,
+        left: list[int],
+    ) -> None:
+        row, chain, form = self.row, mine[j], seen[j]
+        call = chain.at(Boundary.MODEL)[0].call
+        if form.args is None:
+            note_unreadable(row, chain)
+            taken = next((i for i in left if due[i].name == form.name), None)
+            if taken is not None:
+                left.remove(taken)
+            return
+        wanted = sum(fits(one, form, self.ignored) for one in due)
+        if not wanted:
+            row.note(chain, Boundary.MODEL, Kind.ADDED, model_owner(row, chain), after=form.shown())
+            return
+        if was_refused(chain):
+            return
+        made = sum(other.key == form.key for other in seen)
+        blind = is_blind_repeat(row.evidence, call)
+        row.note(
+            chain,
+            Boundary.EXECUTOR if blind else Boundary.MODEL,
+            Kind.DUPLICATED,
+            Owner.EXECUTOR_RETRIES if blind else model_owner(row, chain),
+            before=wanted,
+            after=made,
+        )
+
+    def _forbidden_of_others(self, planned: Sequence[Links]) -> None:
+        row = self.row
+        banned = {rule.name for rule in row.case.forbidden}
+        known = {id(chain) for chain in planned}
+        for chain in row.chains:
+            entry = chain.first(Boundary.MODEL)
+            if entry is None or id(chain) in known or entry.call.name not in banned:
+                continue
+            if is_planned(entry.call, None):
+                row.note(
+                    chain,
+                    Boundary.MODEL,
+                    Kind.ADDED,
+                    model_owner(row, chain),
+                    after=entry.form.shown(),
+                )
+
+    def _dropped(self, i: int) -> None:
+        before: JsonValue = required_plain(self.required[i])
+        self.row.found.append(
+            Found(
+                (LAST, float(i)),
+                None,
+                Divergence(
+                    boundary=Boundary.MODEL,
+                    kind=Kind.DROPPED,
+                    path="",
+                    call=f"required/{i}",
+                    before=before,
+                    after=MISSING,
+                    owner=Owner.AGENT,
+                ),
+            )
+        )
+
+
+def note_unreadable(row: Row, chain: Links) -> None:
+    """Note argument text that is no JSON object: cut off, or malformed."""
+    entry = chain.at(Boundary.MODEL)[0]
+    cut = is_cut_off(entry.call)
+    stopped = (entry.call.finish_reason or "") in ("length", "max_tokens", "max_output_tokens")
+    row.note(
+        chain,
+        Boundary.MODEL,
+        Kind.TRUNCATED if cut else Kind.MALFORMED,
+        Owner.AGENT if cut or stopped else Owner.PROVIDER,
+        after=entry.form.shown(),
+    )
+
+
+def model_owner(row: Row, chain: Links) -> Owner:
+    """Who owns a fault at the model: the agent, unless the client fed or answered for it.
+
+    A response that was first returned for another request came out of a cache before the first
+    boundary. A client that offered an older schema than the tool uses asked for the wrong thing.
+    """
+    call = chain.at(Boundary.MODEL)[0].call
+    first_seen = row.evidence.ownership.response_first_seen_with
+    if first_seen is not None and first_seen != call.request_id:
+        return Owner.ADAPTER
+    return Owner.AGENT
+
+
+def _owner(row: Row, chain: Links, change: Change) -> Owner:
+    owner = model_owner(row, chain)
+    if owner is not Owner.AGENT:
+        return owner
+    if change.kind is Kind.NESTED and _encoded_twice(change):
+        return Owner.PROVIDER
+    if change.kind in (Kind.RENAMED, Kind.DROPPED, Kind.ADDED) and _offered_stale_schema(row):
+        return Owner.ADAPTER
+    return owner
+
+
+def _encoded_twice(change: Change) -> bool:
+    if isinstance(change.before, Missing) or isinstance(change.after, Missing):
+        return False
+    return is_text_of(change.before, change.after)
+
+
+def _offered_stale_schema(row: Row) -> bool:
+    versions = row.evidence.tools.versions
+    offered, used = versions.get("model"), versions.get("executor")
+    return offered is not None and used is not None and canonical(offered) != canonical(used)
+
+
+def _replaced(args: JsonObject, pointer: str, value: JsonValue) -> JsonObject:
+    parts = split_pointer(pointer)
+    if not parts:
+        return args
+    head, rest = str(parts[0]), parts[1:]
+    if not rest:
+        return {**args, head: value}
+    inner = args.get(head)
+    if not isinstance(inner, dict):
+        return args
+    tail = "/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in rest)
+    return {**args, head: _replaced(inner, tail, value)}

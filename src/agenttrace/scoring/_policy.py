@@ -1,0 +1,202 @@
+"""Rules over the calls of one boundary: forbidden, order, counts, repeats, outcome, leaks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agenttrace.domain import (
+    Boundary,
+    Case,
+    Evidence,
+    Execution,
+    JsonValue,
+    Missing,
+    SequenceRule,
+    SequenceSide,
+    ToolCall,
+    is_agents_own,
+)
+from agenttrace.records import at_pointer, canonical
+from agenttrace.scoring._forms import CallForm, form_of, handed_on, in_causal_order
+from agenttrace.scoring._match import value_at
+from agenttrace.scoring._rules import accepts
+
+_SEPARATORS: Final = re.compile(r"[\s-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One observed call with the record it stands in."""
+
+    index: int
+    call: ToolCall
+    form: CallForm
+
+
+def observed_calls(
+    evidence: Evidence, boundary: Boundary, agents: frozenset[str] | None = None
+) -> list[Seen] | None:
+    """The agent's own calls at one boundary, in causal order, one for each run of a body.
+
+    Args:
+        agents: Only the calls of these; None: of all.
+
+    Returns:
+        None where the boundary was not observed. Refused adapter records and executions whose
+        arguments could not be read take no part; a model's call whose text is no JSON object
+        stays, and matches nothing.
+    """
+    if not evidence.is_observed(boundary):
+        return None
+    seen: list[Seen] = []
+    for index, call in in_causal_order(evidence, boundary):
+        if not is_agents_own(call) or (agents is not None and call.agent not in agents):
+            continue
+        if boundary is Boundary.MODEL:
+            seen.append(Seen(index, call, form_of(call)))
+        elif boundary is Boundary.ADAPTER:
+            if handed_on(call):
+                seen.append(Seen(index, call, form_of(call)))
+        elif isinstance(call, Execution) and call.arguments is not None:
+            seen += [Seen(index, call, form_of(call))] * call.count
+    return seen
+
+
+def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[str, ...]:
+    """Rules that the calls of one boundary break, by their stable names, sorted.
+
+    Rules about plan, order and counts speak of the case's agents; `forbidden` of all.
+    """
+    every = observed_calls(evidence, boundary) or []
+    mine = [s for s in every if case.agents is None or s.call.agent in case.agents]
+    forms = [s.form for s in mine]
+    return tuple(
+        sorted(
+            [
+                *_forbidden(case, [s.form for s in every]),
+                *_ordered(case, [form.name for form in forms]),
+                *_counts(case, forms),
+                *_repeats(case, forms),
+                *(
+                    f"sequence:{r.rule_id}"
+                    for r in case.sequence
+                    if broken_at(r, forms) is not None
+                ),
+                *_outcome(case, evidence),
+                *_leaks(case, evidence),
+            ]
+        )
+    )
+
+
+def broken_at(rule: SequenceRule, forms: Sequence[CallForm]) -> int | None:
+    """Index of the first call that fits `after` with no earlier one that fits `before`."""
+    earlier: set[str] = set()
+    for index, form in enumerate(forms):
+        # A call may be both; it is no earlier call than itself.
+        if _fits_side(form, rule.after) and _same_key(form, rule) not in earlier:
+            return index
+        if _fits_side(form, rule.before):
+            earlier.add(_same_key(form, rule))
+    return None
+
+
+def first_out_of_order(case: Case, names: Sequence[str]) -> tuple[str, str] | None:
+    """The first pair of `ordered` that does not stand in order: (before, after)."""
+    for before, after in zip(case.ordered, case.ordered[1:], strict=False):
+        if after in names and (before not in names or names.index(after) < names.index(before)):
+            return before, after
+    return None
+
+
+def _forbidden(case: Case, forms: Sequence[CallForm]) -> list[str]:
+    broken = []
+    for rule in case.forbidden:
+        wanted = None if rule.arguments is None else canonical(rule.arguments)
+        for form in forms:
+            if form.name != rule.name:
+                continue
+            if wanted is None or (form.args is not None and canonical(form.args) == wanted):
+                broken.append(f"forbidden:{rule.name}")
+                break
+    return broken
+
+
+def _ordered(case: Case, names: Sequence[str]) -> list[str]:
+    place: dict[str, int] = {}
+    for index, name in enumerate(names):
+        place.setdefault(name, index)
+    return [
+        f"ordered:{before}>{after}"
+        for before, after in zip(case.ordered, case.ordered[1:], strict=False)
+        if after in place and (before not in place or place[after] < place[before])
+    ]
+
+
+def _counts(case: Case, forms: Sequence[CallForm]) -> list[str]:
+    made = Counter(form.name for form in forms)
+    return [f"max_calls:{n}" for n, top in case.max_calls.items() if made[n] > top] + [
+        f"min_calls:{n}" for n, low in case.min_calls.items() if made[n] < low
+    ]
+
+
+def _repeats(case: Case, forms: Sequence[CallForm]) -> list[str]:
+    broken = []
+    for name, pointer in case.once_per.items():
+        used: Counter[str] = Counter()
+        for form in forms:
+            if form.name == name and form.args is not None:
+                value = value_at(form.args, pointer)
+                if not isinstance(value, Missing):
+                    used[canonical(value)] += 1
+        if any(count > 1 for count in used.values()):
+            broken.append(f"once_per:{name}")
+    return broken
+
+
+def _fits_side(form: CallForm, side: SequenceSide) -> bool:
+    if form.name != side.name or form.args is None:
+        return False
+    return all(accepts(rule, value_at(form.args, at)) for at, rule in side.where.items())
+
+
+def _same_key(form: CallForm, rule: SequenceRule) -> str:
+    values = [value_at(form.args or {}, pointer) for pointer in rule.same]
+    return canonical([[] if isinstance(value, Missing) else [value] for value in values])
+
+
+def _outcome(case: Case, evidence: Evidence) -> list[str]:
+    state = evidence.outcome.final_state
+    if state is None:
+        return []
+    return [
+        f"outcome:{pointer}"
+        for pointer, rule in case.outcome.items()
+        if not accepts(rule, value_at(state, pointer))
+    ]
+
+
+def _leaks(case: Case, evidence: Evidence) -> list[str]:
+    message = evidence.outcome.final_message
+    if message is None or not case.leak:
+        return []
+    bare = _SEPARATORS.sub("", message)
+    broken = []
+    for rule in case.leak:
+        for call in evidence.executor:
+            if call.name == rule.tool and call.result_observed:
+                text = _leakable(at_pointer(call.result, rule.path, None))
+                if text and text in bare:
+                    broken.append(f"leak:{rule.tool}:{rule.path}")
+                    break
+    return broken
+
+
+def _leakable(value: JsonValue) -> str:
+    if value.__class__ in (str, int):
+        return _SEPARATORS.sub("", str(value))
+    return ""

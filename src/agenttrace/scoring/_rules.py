@@ -1,0 +1,121 @@
+"""Argument rules: one question to one value, with typed equality and nothing looser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+from agenttrace.domain import ArgumentRule, JsonValue, Missing, RuleKind
+from agenttrace.records import canonical
+from agenttrace.scoring._normalizers import normalizer
+
+
+class TextMatcher(Protocol):
+    """A compiled pattern; `fullmatch` answers None where the whole text does not fit."""
+
+    def fullmatch(self, text: str, /) -> object | None:
+        """Match the whole text."""
+
+
+PatternCompiler = Callable[[str], TextMatcher]
+_LONGEST_FOR_RE: Final = 100_000
+
+
+_compilers: list[PatternCompiler] = [re.compile]
+
+
+def compile_patterns_with(compiler: PatternCompiler) -> None:
+    """Compile patterns by this from now on: `contracts` brings an engine of linear time."""
+    _compilers[:] = [compiler]
+    _compiled.cache_clear()
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> TextMatcher:
+    return _compilers[0](pattern)
+
+
+def accepts(rule: ArgumentRule, value: JsonValue | Missing) -> bool:
+    """Whether a rule is content with a value.
+
+    All kinds but `ignore` need the value to be there: null is a value, missing is not null, and
+    an empty list is neither. Patterns are checked for linear running time where cases are loaded.
+    """
+    if rule.kind is RuleKind.IGNORE:
+        return True
+    if isinstance(value, Missing):
+        return False
+    return _CHECKS[rule.kind](rule, value)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a JSON number; `true` is none."""
+    return value.__class__ is int or value.__class__ is float
+
+
+def exact(value: Any) -> Fraction:
+    """A JSON number as exactly the number that its text states."""
+    return Fraction(value) if value.__class__ is int else Fraction(repr(value))
+
+
+def _equals(rule: ArgumentRule, value: JsonValue) -> bool:
+    return canonical(value) == canonical(rule.operand)
+
+
+def _regex(rule: ArgumentRule, value: JsonValue) -> bool:
+    if not isinstance(value, str) or len(value) > _LONGEST_FOR_RE:
+        return False
+    return _compiled(str(rule.operand)).fullmatch(value) is not None
+
+
+def _range(rule: ArgumentRule, value: JsonValue) -> bool:
+    if not is_number(value):
+        return False
+    bounds = _bounds(rule)
+    number = exact(value)
+    low, high = bounds.get("min"), bounds.get("max")
+    return (low is None or exact(low) <= number) and (high is None or number <= exact(high))
+
+
+def _tolerance(rule: ArgumentRule, value: JsonValue) -> bool:
+    if not is_number(value):
+        return False
+    bounds = _bounds(rule)
+    return abs(exact(value) - exact(bounds["value"])) <= exact(bounds["abs"])
+
+
+def _one_of(rule: ArgumentRule, value: JsonValue) -> bool:
+    choices = rule.operand if isinstance(rule.operand, list | tuple) else ()
+    text = canonical(value)
+    return any(canonical(choice) == text for choice in choices)
+
+
+def _length(rule: ArgumentRule, value: JsonValue) -> bool:
+    if not isinstance(value, str | list | tuple):
+        return False
+    bounds = _bounds(rule)
+    low, high = bounds.get("min"), bounds.get("max")
+    return (low is None or low <= len(value)) and (high is None or len(value) <= high)
+
+
+def _normalized(rule: ArgumentRule, value: JsonValue) -> bool:
+    one = normalizer(rule.normalizer or "")
+    return canonical(one(value)) == canonical(one(rule.operand))
+
+
+def _bounds(rule: ArgumentRule) -> Mapping[str, Any]:
+    return rule.operand if isinstance(rule.operand, Mapping) else {}
+
+
+_CHECKS: Final[Mapping[RuleKind, Callable[[ArgumentRule, JsonValue], bool]]] = {
+    RuleKind.EQUALS: _equals,
+    RuleKind.REGEX: _regex,
+    RuleKind.RANGE: _range,
+    RuleKind.TOLERANCE: _tolerance,
+    RuleKind.ONE_OF: _one_of,
+    RuleKind.LENGTH: _length,
+    RuleKind.NORMALIZER: _normalized,
+}

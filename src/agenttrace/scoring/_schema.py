@@ -1,0 +1,46 @@
+"""What a tool's JSON Schema says about a call: its types and its parameters, no more.
+
+This is a stated subset: `type`, `properties`, `additionalProperties: false`. It tells a call that
+breaks its tool's own schema from one that merely leaves the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from agenttrace.domain import JsonObject, JsonValue
+
+_TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: (
+        value.__class__ is int or (value.__class__ is float and value.is_integer())
+    ),
+    "number": lambda value: value.__class__ in (int, float),
+    "boolean": lambda value: value.__class__ is bool,
+    "array": lambda value: isinstance(value, list | tuple),
+    "object": lambda value: isinstance(value, Mapping),
+    "null": lambda value: value is None,
+}
+
+
+def breaks_schema(args: JsonObject, schema: JsonObject | None) -> bool:
+    """Whether an argument has a type that the schema does not state, or no place in it."""
+    if schema is None:
+        return False
+    properties = schema.get("properties")
+    known: Mapping[str, JsonValue] = properties if isinstance(properties, Mapping) else {}
+    if schema.get("additionalProperties") is False and any(name not in known for name in args):
+        return True
+    return any(name in known and not _has_type(value, known[name]) for name, value in args.items())
+
+
+def _has_type(value: JsonValue, stated: JsonValue) -> bool:
+    if not isinstance(stated, Mapping):
+        return True
+    types = stated.get("type")
+    names = [types] if isinstance(types, str) else types
+    if not isinstance(names, list | tuple):
+        return True
+    checks = [_TYPES[name] for name in names if isinstance(name, str) and name in _TYPES]
+    return not checks or any(check(value) for check in checks)

@@ -1,0 +1,376 @@
+"""Judging one run: join, complete, label, walk, in this order.
+
+The first question that fails ends the search for blame. The answer is deterministic: the same
+records give the same verdict, whatever order or process they came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from agenttrace.domain import (
+    BOUNDARIES,
+    Boundary,
+    BoundaryFigures,
+    Case,
+    Cause,
+    Contract,
+    Evidence,
+    First,
+    JsonObject,
+    Kind,
+    Owner,
+    Phase,
+    RequiredCall,
+    Status,
+    Verdict,
+)
+from agenttrace.records import canonical
+from agenttrace.scoring._blame import Blame, blame
+from agenttrace.scoring._causes import (
+    boundary_not_recorded,
+    completeness_causes,
+    completeness_findings,
+    foreign_records,
+    join_causes,
+    mask_causes,
+    unobserved_causes,
+    unusable_records,
+)
+from agenttrace.scoring._declared import Declared, stated_defaults, tool_name
+from agenttrace.scoring._label import label_fault
+from agenttrace.scoring._link import Links, build_chains
+from agenttrace.scoring._match import figures, loose_f1
+from agenttrace.scoring._plan import find_plan_divergences
+from agenttrace.scoring._policy import Seen, broken_rules, observed_calls
+from agenttrace.scoring._results import walk_results
+from agenttrace.scoring._row import Row, times_of
+from agenttrace.scoring._walk import walk_chains
+
+
+class ExpectedMasker(Protocol):
+    """Masks a case's expected values the way the recorder masked the observed ones."""
+
+    def mask_expected(self, arguments: JsonObject) -> JsonObject:
+        """The arguments with secret values replaced by their tokens."""
+
+    def unknown_keys(self, evidence: Evidence) -> frozenset[str]:
+        """Ids of the keys that masked values of the evidence were made with and this lacks."""
+
+
+NO_CASE = Case(case_id="")
+
+
+def score(
+    case: Case | None,
+    evidence: Evidence,
+    *,
+    compare: Boundary | None = None,
+    redactor: ExpectedMasker | None = None,
+) -> Verdict:
+    """Judge one run.
+
+    Args:
+        case: The contract. None: the records are compared with each other alone.
+        compare: Boundary whose figures decide where the case names none; the executor.
+        redactor: Masks expected values like the recorder did. Without it, masked values can only
+            be compared among the records.
+
+    Raises:
+        UnscorableError: The case asks for a matching that cannot be bounded.
+    """
+    asked = case or NO_CASE
+    at = asked.compare or compare or Boundary.EXECUTOR
+    if redactor is not None:
+        asked = _masked(asked, redactor)
+    plan_id, required = choose_plan(asked, evidence, at)
+    by_boundary = _all_figures(asked, evidence, required)
+    broken = broken_rules(asked, evidence, at) if case is not None else ()
+    row = _row(asked, evidence, required, at)
+    result = _judge(row, case, by_boundary[at], broken, redactor)
+    own = observed_calls(evidence, at, asked.agents)
+    return Verdict(
+        case_id=case.case_id if case is not None else evidence.run.case_id,
+        case_revision=case.revision if case is not None else evidence.run.case_revision,
+        run_id=evidence.run.run_id,
+        attempt=evidence.run.attempt,
+        status=result.status,
+        first=result.first,
+        owner=result.owner,
+        divergences=result.divergences,
+        also=result.also,
+        recovered=result.recovered,
+        plan=plan_id,
+        compare=at,
+        boundaries=by_boundary,
+        policy=tuple(broken),
+        causes=result.causes,
+        findings=tuple(_findings(row)),
+        chains=tuple(chain.to_chain() for chain in row.chains),
+        request_ids=_distinct(
+            [c.request_id for c in evidence.model]
+            + [r.request_id for r in evidence.responses or ()]
+        ),
+        response_ids=_distinct(
+            [r.response_id for r in evidence.responses or ()]
+            + [c.response_id for c in evidence.model]
+        ),
+        evidence_digest=evidence.digest,
+        galtea_tool_correctness=_name_score(asked.contract, required, own),
+        ragas_tool_call_f1=_ragas(asked, required, own),
+    )
+
+
+def records_alone(case: Case | None, evidence: Evidence) -> First:
+    """The first boundary that the records show by themselves, without plan, rules or identity."""
+    contract = case.contract if case is not None else Contract()
+    bare = replace(NO_CASE, contract=contract, ignore_args=case.ignore_args if case else {})
+    if any(foreign_records(evidence)):
+        return First.JOIN
+    if completeness_causes(evidence):
+        return First.INSTRUMENTATION
+    row = _row(bare, evidence, None, Boundary.EXECUTOR)
+    walk_chains(row)
+    walk_results(row)
+    _runtime_types(row)
+    found = row.in_order()
+    return First(found[0].divergence.boundary.value) if found else First.NONE
+
+
+def choose_plan(
+    case: Case, evidence: Evidence, at: Boundary
+) -> tuple[str | None, tuple[RequiredCall, ...] | None]:
+    """The plan the row is judged by: its id, and its calls; (None, None) where there is none.
+
+    `router` takes the plan written for the router's value; `any_of` the one with the highest F1
+    at the compared boundary, the first of equals.
+    """
+    if case.plan_by is None:
+        return None, case.required
+    if case.plan_by == "router":
+        value = canonical(evidence.conduct.router_value)
+        for plan in case.plans:
+            if canonical(plan.when) == value:
+                return plan.plan_id, plan.required
+        return None, None
+    forms = [seen.form for seen in observed_calls(evidence, at, case.agents) or []]
+    best = max(
+        case.plans, key=lambda plan: figures(plan.required, forms, case.ignore_args).counts.f1 or 0
+    )
+    return best.plan_id, best.required
+
+
+def _judge(
+    row: Row,
+    case: Case | None,
+    at_compared: BoundaryFigures | None,
+    broken: Sequence[str],
+    redactor: ExpectedMasker | None,
+) -> Blame:
+    answer = _open(First.JOIN, Owner.EVALUATION_PLATFORM, join_causes(case, row.evidence))
+    answer = answer or _open(
+        First.INSTRUMENTATION, Owner.INSTRUMENTATION, _incomplete(row, at_compared, redactor)
+    )
+    answer = answer or _label(row, at_compared, broken)
+    if answer is not None:
+        return answer
+    find_plan_divergences(row)
+    walk_chains(row)
+    walk_results(row)
+    _runtime_types(row)
+    unusable = unusable_records(row.evidence)
+    needed = {record.boundary for record in row.evidence.completeness.unusable}
+    if unusable and (row.found or row.compare in needed):
+        return _instrumentation(unusable)
+    result = blame(row, at_compared, broken)
+    if row.required is not None and not row.evidence.is_observed(row.compare):
+        if not row.found:
+            return _instrumentation([boundary_not_recorded(row.compare)])
+        return replace(result, status=Status.FAIL)
+    return result
+
+
+def _incomplete(
+    row: Row, at_compared: BoundaryFigures | None, redactor: ExpectedMasker | None
+) -> list[Cause]:
+    tools = sorted({call.name for call in row.required or ()})
+    found = completeness_causes(row.evidence)
+    found += unobserved_causes(row.case, row.evidence, row.compare, tools)
+    found += mask_causes(row.evidence, at_compared)
+    if redactor is not None and row.required:
+        for key_id in sorted(redactor.unknown_keys(row.evidence)):
+            found.append(
+                Cause(
+                    code="other-key",
+                    detail=f"values are masked with key {key_id}, which is not at hand; "
+                    "whether they are the expected ones is not known",
+                )
+            )
+    return found
+
+
+def _label(row: Row, at_compared: BoundaryFigures | None, broken: Sequence[str]) -> Blame | None:
+    fault = label_fault(
+        row.case,
+        row.evidence,
+        row.required,
+        compare=row.compare,
+        declared=row.declared,
+        figures=at_compared,
+        broken=broken,
+    )
+    if fault is None:
+        return None
+    return Blame(
+        status=Status.INCONCLUSIVE,
+        first=First.LABEL,
+        owner=fault.owner,
+        causes=(fault.cause,),
+    )
+
+
+def _open(first: First, owner: Owner, causes: Sequence[Cause]) -> Blame | None:
+    if not causes:
+        return None
+    return Blame(status=Status.INCONCLUSIVE, first=first, owner=owner, causes=tuple(causes))
+
+
+def _instrumentation(causes: Sequence[Cause]) -> Blame:
+    return Blame(
+        status=Status.INCONCLUSIVE,
+        first=First.INSTRUMENTATION,
+        owner=Owner.INSTRUMENTATION,
+        causes=tuple(causes),
+    )
+
+
+def _row(
+    case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None, at: Boundary
+) -> Row:
+    declared = Declared(case.contract, stated_defaults(evidence))
+    chains = build_chains(evidence, declared)
+    return Row(
+        case=case,
+        evidence=evidence,
+        required=required,
+        compare=at,
+        declared=declared,
+        chains=chains,
+        times=times_of(evidence, chains),
+    )
+
+
+def _all_figures(
+    case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None
+) -> dict[Boundary, BoundaryFigures | None]:
+    made: dict[Boundary, BoundaryFigures | None] = {}
+    for boundary in BOUNDARIES:
+        seen = observed_calls(evidence, boundary, case.agents)
+        if seen is None or required is None:
+            made[boundary] = None
+        else:
+            made[boundary] = figures(required, [s.form for s in seen], case.ignore_args)
+    return made
+
+
+def _masked(case: Case, redactor: ExpectedMasker) -> Case:
+    def mask(calls: tuple[RequiredCall, ...] | None) -> tuple[RequiredCall, ...] | None:
+        if calls is None:
+            return None
+        return tuple(
+            replace(call, arguments=redactor.mask_expected(call.arguments)) for call in calls
+        )
+
+    plans = tuple(replace(plan, required=mask(plan.required) or ()) for plan in case.plans)
+    return replace(case, required=mask(case.required), plans=plans)
+
+
+def _runtime_types(row: Row) -> None:
+    types = row.evidence.tools.runtime_types
+    if types is None:
+        return
+    wanted = canonical(types.call_id)
+    for chain in row.chains:
+        if canonical(chain.lead.call.call_id) == wanted:
+            _note_types(row, chain, types.declared, types.received)
+            return
+
+
+def _note_types(
+    row: Row, chain: Links, declared: Mapping[str, str], received: Mapping[str, str]
+) -> None:
+    for path, name in declared.items():
+        got = received.get(path)
+        if got is not None and got != name:
+            row.note(
+                chain,
+                Boundary.ADAPTER,
+                Kind.TYPE_COERCED,
+                Owner.ADAPTER,
+                path=path,
+                before=name,
+                after=got,
+            )
+
+
+def _findings(row: Row) -> list[Cause]:
+    evidence = row.evidence
+    found = completeness_findings(evidence) + unusable_records(evidence)
+    lead = evidence.first_observed
+    if lead is Boundary.MODEL and not evidence.is_observed(Boundary.ADAPTER) and row.found:
+        found.append(
+            Cause(
+                code="adapter-not-recorded",
+                detail="a change seen at the executor may have been made by the adapter",
+            )
+        )
+    if evidence.responses and any(not response.complete for response in evidence.responses):
+        found.append(
+            Cause(code="response-unfinished", detail="a response ended without a finish reason")
+        )
+    found += _not_the_agents(evidence)
+    inferred = sum(call.inferred for b in BOUNDARIES for call in evidence.at(b))
+    if inferred:
+        found.append(
+            Cause(
+                code="context-lost",
+                detail=f"{inferred} records took the only open run; their context was lost",
+            )
+        )
+    return found
+
+
+def _not_the_agents(evidence: Evidence) -> Iterator[Cause]:
+    """Calls of set-up and evaluation: seen, reported, and left out of every comparison."""
+    for phase in (Phase.SETUP, Phase.EVALUATION):
+        names = [c.name for b in BOUNDARIES for c in evidence.at(b) if c.phase is phase]
+        if names:
+            yield Cause(
+                code=f"{phase}-calls",
+                detail=f"{len(names)} of the {phase} phase, not the agent's: "
+                f"{', '.join(dict.fromkeys(names)):.200}",
+            )
+
+
+def _distinct(ids: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for one in ids if one is not None))
+
+
+def _name_score(
+    contract: Contract, required: Sequence[RequiredCall] | None, seen: Sequence[Seen] | None
+) -> int | None:
+    """1 when the sets of canonical tool names are equal, else 0: Galtea's Tool Correctness."""
+    if seen is None or required is None:
+        return None
+    wanted = {tool_name(call.name, contract) for call in required}
+    return int(wanted == {tool_name(one.form.name, contract) for one in seen})
+
+
+def _ragas(
+    case: Case, required: Sequence[RequiredCall] | None, seen: Sequence[Seen] | None
+) -> float | None:
+    if seen is None or required is None or case.plans:
+        return None
+    return loose_f1(required, [one.form for one in seen])

@@ -1,0 +1,313 @@
+"""Where the records of one call stop agreeing with each other; no plan is needed for it.
+
+For each chain the questions stand in pipeline order: did the model's text make a call, did the
+adapter hand on that call, did the executor run it once and with the same arguments. What merely
+follows from an earlier fault of the chain is none: a refusal of a cut-off text is no second
+fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agenttrace.domain import (
+    Boundary,
+    Decision,
+    Execution,
+    Kind,
+    Owner,
+    ToolCall,
+    is_agents_own,
+)
+from agenttrace.records import canonical
+from agenttrace.scoring._declared import tool_name
+from agenttrace.scoring._forms import CallForm, handed_on
+from agenttrace.scoring._link import Entry, Links
+from agenttrace.scoring._payload import compare_payloads
+from agenttrace.scoring._plan import model_owner, note_unreadable
+from agenttrace.scoring._row import Row, is_blind_repeat
+from agenttrace.scoring._schema import breaks_schema
+
+
+def walk_chains(row: Row) -> None:
+    """Note every divergence that the records of the run show by themselves."""
+    lead = row.evidence.first_observed
+    if lead is None:
+        return
+    for chain in row.chains:
+        if lead in chain.entries:
+            _Walk(row, chain, lead).run()
+        else:
+            _unrequested(row, chain, lead)
+
+
+def _unrequested(row: Row, chain: Links, lead: Boundary) -> None:
+    """A chain that begins after the first observed boundary: nobody asked for it."""
+    entry = chain.lead
+    if not is_agents_own(entry.call) or not row.evidence.sees(lead, entry.call.name):
+        return
+    executed = entry.boundary is Boundary.EXECUTOR
+    row.note(
+        chain,
+        entry.boundary,
+        Kind.NOT_REQUESTED if executed else Kind.ADDED,
+        Owner.EXECUTOR if executed else Owner.ADAPTER,
+        after=entry.form.shown(),
+    )
+
+
+class _Walk:
+    """One chain that begins at the first observed boundary."""
+
+    def __init__(self, row: Row, chain: Links, lead: Boundary) -> None:
+        self.row = row
+        self.chain = chain
+        self.lead = lead
+        self.first = chain.at(lead)[0]
+        self.contract = row.case.contract
+
+    def run(self) -> None:
+        if not is_agents_own(self.first.call):
+            return
+        if self.lead is Boundary.MODEL and self.row.required is None:
+            self._model_alone()
+        handed: list[Entry] | None = None
+        if self.lead is not Boundary.ADAPTER and self._is_seen(Boundary.ADAPTER):
+            handed = self._adapter()
+            if handed is None:
+                return
+        elif self.lead is Boundary.ADAPTER:
+            handed = [e for e in self.chain.at(self.lead) if handed_on(e.call)]
+            if not handed:
+                return
+        compare_payloads(self.row, self.chain)
+        if self.lead is not Boundary.EXECUTOR:
+            self._executor((handed or [self.first])[0], len(handed or [self.first]))
+
+    def _is_seen(self, boundary: Boundary) -> bool:
+        """Whether this call would have left a record there."""
+        evidence, name = self.row.evidence, self.first.call.name
+        return bool(self.chain.at(boundary)) or (
+            evidence.sees(boundary, name) or evidence.sees(boundary, self.first.declared.name)
+        )
+
+    def _model_alone(self) -> None:
+        """What the model's record shows by itself; a plan says more about it."""
+        row, chain, call = self.row, self.chain, self.first.call
+        offered = row.evidence.tools.offered
+        if self.first.form.args is None and not chain.runs:
+            note_unreadable(row, chain)
+        elif self._twins() and self._twins()[0] is not self.first.call:
+            row.note(
+                chain,
+                Boundary.MODEL,
+                Kind.DUPLICATED,
+                model_owner(row, chain),
+                before=1,
+                after=len(self._twins()),
+            )
+        elif (offered and call.name not in offered) or breaks_schema(
+            self.first.form.args or {}, row.evidence.tools.schemas.get(call.name)
+        ):
+            row.note(
+                chain,
+                Boundary.MODEL,
+                Kind.ADDED,
+                model_owner(row, chain),
+                after=self.first.form.shown(),
+            )
+        elif chain.runs and is_blind_repeat(row.evidence, call):
+            row.note(
+                chain,
+                Boundary.EXECUTOR,
+                Kind.DUPLICATED,
+                Owner.EXECUTOR_RETRIES,
+                before=1,
+                after=2,
+            )
+
+    def _adapter(self) -> list[Entry] | None:
+        """Judge the adapter's records; the entries handed on, or None where nothing was."""
+        row, chain = self.row, self.chain
+        here = chain.at(Boundary.ADAPTER)
+        good = [entry for entry in here if handed_on(entry.call)]
+        if not good:
+            if not row.is_faulty(chain) or chain.runs:
+                row.note(
+                    chain,
+                    Boundary.ADAPTER,
+                    Kind.REJECTED if here else Kind.DROPPED,
+                    Owner.ADAPTER,
+                    before=self.first.form.shown(),
+                    detail=here[0].call.error if here else None,
+                )
+            return None
+        if self.first.form.args is None:
+            row.note(
+                chain,
+                Boundary.ADAPTER,
+                Kind.REPAIRED,
+                Owner.ADAPTER,
+                before=self.first.form.shown(),
+                after=good[0].form.shown(),
+            )
+        elif self.first.declared.name != good[0].declared.name:
+            self._name_changed(Boundary.ADAPTER, self.first.form, good[0].form, Owner.ADAPTER)
+        if len(good) > 1:
+            row.note(
+                chain,
+                Boundary.ADAPTER,
+                Kind.DUPLICATED,
+                Owner.ADAPTER,
+                before=1,
+                after=len(good),
+            )
+        return good
+
+    def _name_changed(
+        self, boundary: Boundary, before: CallForm, after: CallForm, owner: Owner
+    ) -> None:
+        self.row.note(
+            self.chain,
+            boundary,
+            Kind.NAME_CHANGED,
+            owner,
+            before=before.name,
+            after=after.name,
+        )
+
+    def _executor(self, upper: Entry, handed: int) -> None:
+        row, chain = self.row, self.chain
+        client = self.contract.client_side_tools
+        if upper.form.name in client or upper.declared.name in client:
+            return
+        if not self._is_seen(Boundary.EXECUTOR):
+            return
+        records = [e for e in chain.at(Boundary.EXECUTOR) if isinstance(e.call, Execution)]
+        if not chain.runs:
+            self._never_ran(upper, records)
+            return
+        for entry in records:
+            call = entry.call
+            entered = isinstance(call, Execution) and call.count and call.arguments is not None
+            if entered and self._other_name(entry, upper):
+                self._name_changed(Boundary.EXECUTOR, upper.form, entry.form, Owner.EXECUTOR)
+                break
+        if upper.form.args is None and upper.boundary is Boundary.MODEL:
+            # Nothing between text and run was recorded; something made arguments of it.
+            row.note(
+                chain,
+                Boundary.EXECUTOR,
+                Kind.REPAIRED,
+                Owner.ADAPTER,
+                before=upper.form.shown(),
+                after=records[0].form.shown(),
+            )
+        if chain.runs - self._spare() > handed:
+            row.note(
+                chain,
+                Boundary.EXECUTOR,
+                Kind.DUPLICATED,
+                Owner.EXECUTOR_RETRIES,
+                before=handed,
+                after=chain.runs,
+            )
+        if self._ran_against_a_decision():
+            row.note(
+                chain,
+                Boundary.EXECUTOR,
+                Kind.NOT_REQUESTED,
+                Owner.EXECUTOR,
+                after=records[0].form.shown(),
+                detail="it ran without its own approval, or after a guardrail had tripped",
+            )
+        self._mutated(records)
+
+    def _other_name(self, entry: Entry, upper: Entry) -> bool:
+        names = (
+            tool_name(entry.call.name, self.contract),
+            tool_name(upper.form.name, self.contract),
+        )
+        return names[0] != names[1] and entry.declared.name != upper.declared.name
+
+    def _never_ran(self, upper: Entry, records: Sequence[Entry]) -> None:
+        row, chain = self.row, self.chain
+        conduct = row.evidence.conduct
+        call_id = self.first.call.call_id
+        guard = conduct.guardrail
+        blocked = guard is not None and guard.blocked and guard.call in (None, call_id)
+        if row.is_faulty(chain) or blocked or self._decision() is Decision.REJECT:
+            return
+        answered = any(e.call.call_id in conduct.cache_hits for e in records)
+        refused = not answered and any(e.call.error is not None for e in records)
+        row.note(
+            chain,
+            Boundary.EXECUTOR,
+            Kind.REJECTED if refused else Kind.NOT_EXECUTED,
+            Owner.EXECUTOR,
+            before=upper.form.shown(),
+        )
+
+    def _mutated(self, records: Sequence[Entry]) -> None:
+        for entry in records:
+            call = entry.call
+            if not isinstance(call, Execution) or call.digest is None:
+                continue
+            if call.exit_digest is not None and call.exit_digest != call.digest:
+                self.row.note(
+                    self.chain,
+                    Boundary.EXECUTOR,
+                    Kind.MUTATED,
+                    Owner.TOOL_OWNER,
+                    before=call.digest,
+                    after=call.exit_digest,
+                    detail="the tool changed its own arguments while it ran",
+                )
+
+    def _decision(self) -> Decision | None:
+        call_id = canonical(self.first.call.call_id)
+        decisions = [
+            one.decision
+            for one in self.row.evidence.conduct.approvals
+            if canonical(one.call) == call_id
+        ]
+        return decisions[-1] if decisions else None
+
+    def _ran_against_a_decision(self) -> bool:
+        conduct = self.row.evidence.conduct
+        if conduct.approvals and self._decision() is not Decision.APPROVE:
+            return True
+        guard = conduct.guardrail
+        if guard is None or guard.blocked or guard.call not in (None, self.first.call.call_id):
+            return False
+        if guard.tripped_at_ms is None or guard.tool_started_at_ms is None:
+            return False
+        return guard.tool_started_at_ms > guard.tripped_at_ms
+
+    def _twins(self) -> list[ToolCall]:
+        """The model's records that repeat this one within its response, itself included."""
+        first = self.first.call
+        if first.call_id is None:
+            return []
+        return [
+            call
+            for call in self.row.evidence.model
+            if call.call_id == first.call_id
+            and call.response_id == first.response_id
+            and call.name == first.name
+            and call.raw == first.raw
+        ]
+
+    def _spare(self) -> int:
+        """Runs of this chain that a twin without a run of its own may have asked for."""
+        if self.lead is not Boundary.MODEL:
+            return 0
+        twins = {twin.ref for twin in self._twins()}
+        return sum(
+            1
+            for other in self.row.chains
+            if other is not self.chain
+            and (entry := other.first(Boundary.MODEL)) is not None
+            and entry.call.ref in twins
+            and not other.at(Boundary.EXECUTOR)
+        )
