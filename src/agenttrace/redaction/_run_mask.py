@@ -1,0 +1,387 @@
+"""Masking of one run: values by their field, and what was masked by value in every later text.
+
+Values are masked one by one, also inside an object that is secret as a whole, so that paths stay
+comparable. Null, true, false and the empty text hide nothing and stay. The same value gives the
+same token parsed, in raw argument text, in JSON text inside a string, and in a case's plan.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock, local
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
+from urllib.parse import quote
+
+from agenttrace.domain import JsonObject, JsonValue, Masking
+from agenttrace.records import JsonTextError, canonical, mask_text, parse_json
+from agenttrace.redaction._memory import Remembered
+from agenttrace.redaction._texts import TextMask
+from agenttrace.redaction._tokens import DROPPED, SetAside, is_token
+
+if TYPE_CHECKING:
+    from agenttrace.records._json_text import Found
+    from agenttrace.redaction._redactor import Redactor
+
+MAX_NESTED_TEXTS: Final = 8
+"""JSON texts inside each other's strings that are read as JSON; deeper ones are read as prose."""
+
+_MAX_CLEAN: Final = 4_096
+_MAX_CLEAN_LENGTH: Final = 256
+_MIN_KEY: Final = 8
+_STRING: Final = re.compile(r'("(?:[^"\\]|\\.)*+")(\s*:)?')
+_Path = tuple[str | int, ...]
+_Frame = tuple[Any, Any, str | None, _Path | None]
+_T = TypeVar("_T")
+
+
+class _Drops(local):
+    """How many values the call of this thread has dropped."""
+
+    count = 0
+
+
+class RunMask:
+    """Masks what one run records; usable from several threads. Nothing here raises.
+
+    What cannot be masked is dropped: `[dropped:mask-error]` stands in its place, and `errors`
+    counts it.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._memory = Remembered()
+        self._texts = TextMask(redactor, self._memory)
+        self._clean: set[str] = set()
+        """Short texts known to hold no secret of those known when `_clean_at` were remembered."""
+        self._plain_names: set[str] = set()
+        """Names of fields that are no secrets, with no secret in the name."""
+        self._clean_at = 0
+        self._drops = _Drops()
+        self._lock = Lock()
+        self.errors = 0
+        """Values that were dropped because masking them failed."""
+
+    @property
+    def forgotten(self) -> int:
+        """Masked values that are not looked for in texts because there were too many."""
+        return self._memory.forgotten
+
+    def mask_arguments(self, arguments: JsonObject) -> dict[str, JsonValue]:
+        """A call's arguments with secret values replaced by tokens."""
+        masked = self.mask_value(arguments)
+        return masked if isinstance(masked, dict) else {DROPPED: None}
+
+    def mask_value(self, value: JsonValue, name: str | None = None) -> JsonValue:
+        """A JSON value with secrets replaced; the result shares no container with it.
+
+        Args:
+            name: Field that the value is of, where there is one.
+        """
+        group = None if name is None else self._redactor.group_of(name)
+        if group is None and type(value) is dict and self._is_plain(value):
+            return value.copy()
+        dropped: JsonValue = DROPPED
+        return self._guarded(lambda: self._walk(value, group)[0], dropped)
+
+    def mask_raw(self, text: str) -> str:
+        """Argument text, valid or broken; parsed, it gives what `mask_arguments` gives.
+
+        What is not masked stays byte for byte.
+        """
+        if not _may_be_json(text):
+            return self.mask_text(text)
+        return self._guarded(lambda: self._json_text(text, 0, is_arguments=True), DROPPED)
+
+    def mask_text(self, text: str) -> str:
+        """Prose, such as a message or an error, with every secret in it replaced.
+
+        Secrets are values masked earlier in the run, from 4 characters or 6 digits on; values
+        behind the name of a secret field; and shapes of well-known secrets.
+        """
+        return self._guarded(lambda: self._text(text, 0), DROPPED)
+
+    def remember(self, arguments: JsonObject) -> None:
+        """Note the secrets of arguments without masking them.
+
+        Of several calls that arrive together, each is to be noted before the first is masked, so
+        that a text is masked alike before and after another call's secret was seen.
+        """
+        self._guarded(lambda: self._walk(arguments, None)[0], None)
+
+    def digest(self, value: JsonValue) -> str:
+        """As `Redactor.digest`."""
+        return self._redactor.digest(value)
+
+    def digest_text(self, text: str | bytes) -> str:
+        """As `Redactor.digest_text`."""
+        return self._redactor.digest_text(text)
+
+    def masking(self) -> Masking:
+        """As `Redactor.masking`."""
+        return self._redactor.masking()
+
+    def _guarded(self, mask: Callable[[], _T], dropped: _T) -> _T:
+        """Mask; again when that showed a secret which an earlier part may hold as well."""
+        drops = self._drops
+        drops.count = 0
+        try:
+            known = len(self._memory)
+            masked = mask()
+            if len(self._memory) != known:
+                drops.count = 0
+                masked = mask()
+        except Exception:  # noqa: BLE001 - a value that cannot be masked is not shown
+            drops.count, masked = 1, dropped
+        if drops.count:
+            with self._lock:
+                self.errors += drops.count
+        return masked
+
+    # Parsed values
+
+    def _is_plain(self, value: dict[str, JsonValue]) -> bool:
+        """Whether an object holds names and scalars only that are known to be no secrets."""
+        if self._clean_at != len(self._memory) or self._redactor.paths.depth:
+            return False
+        names, clean = self._plain_names, self._clean
+        for key, item in value.items():
+            if key not in names:
+                return False
+            kind = type(item)
+            if kind is str:
+                if item not in clean:
+                    return False
+            elif not (kind is int or item is None or kind is bool or kind is float):
+                return False
+        return True
+
+    def _walk(
+        self, value: JsonValue, group: str | None, *, level: int = 0, is_arguments: bool = True
+    ) -> tuple[JsonValue, bool]:
+        """The masked value, and whether nothing in it was masked.
+
+        Args:
+            level: How many strings' JSON texts the value stands in.
+            is_arguments: Whether paths count; they do not inside of JSON text in a string.
+        """
+        if not _is_container(value):
+            masked = self._leaf(value, group, level)
+            return masked, masked == value
+        paths = self._redactor.paths
+        result = _empty_like(value)
+        is_same = True
+        start: _Path | None = () if paths.depth and group is None and is_arguments else None
+        stack: list[_Frame] = [(value, result, group, start)]
+        while stack:
+            source, out, group, path = stack.pop()
+            pairs = source.items() if isinstance(out, dict) else enumerate(source)
+            for key, item in pairs:
+                inner, here, shown = group, None, key
+                if isinstance(key, str) and key not in self._plain_names:
+                    shown, named = self._field(key)
+                    inner = inner or named
+                if inner is None and path is not None and len(path) < paths.depth:
+                    here = (*path, key)
+                    inner = paths.group_at(here)
+                if _is_container(item):
+                    masked = _empty_like(item)
+                    stack.append((item, masked, inner, here))
+                else:
+                    masked = self._leaf(item, inner, level)
+                    if masked is not item and masked != item:
+                        is_same = False
+                if isinstance(out, list):
+                    out.append(masked)
+                else:
+                    out[shown] = masked
+                    if shown is not key:
+                        is_same = False
+        return result, is_same
+
+    def _leaf(self, value: JsonValue, group: str | None, level: int) -> JsonValue:
+        if group is None:
+            if not isinstance(value, str):
+                return value if value is None or isinstance(value, int | float) else DROPPED
+            try:
+                return self._text(value, level)
+            except Exception:  # noqa: BLE001 - one text is lost, and not the call
+                self._drops.count += 1
+                return DROPPED
+        if value is None or value is True or value is False or value == "":
+            return value
+        try:
+            return self._token(value, group)
+        except Exception:  # noqa: BLE001 - as above
+            self._drops.count += 1
+            return DROPPED
+
+    def _token(self, value: JsonValue, group: str) -> str:
+        if isinstance(value, str) and (value == DROPPED or is_token(value)):
+            return value
+        token = self._redactor.token(value, group)
+        text = value if isinstance(value, str) else canonical(value)
+        if self._memory.add(text, token) and text is value:
+            for spelled in _spellings(text):
+                self._memory.add(spelled, token)
+        return token
+
+    def _field(self, name: str) -> tuple[str, str | None]:
+        """A field's name, masked where it holds a secret itself, and its group."""
+        self._is_clean("")
+        plain = self._plain_names
+        group = self._redactor.group_of(name)
+        shown = name
+        if len(name) >= _MIN_KEY:
+            masked = self._texts.mask(name, assignments=False)
+            shown = name if masked == name else masked
+        if group is None and shown is name and len(name) <= _MAX_CLEAN_LENGTH:
+            if len(plain) >= _MAX_CLEAN:
+                plain.clear()
+            plain.add(name)
+        return shown, group
+
+    # Texts
+
+    def _text(self, text: str, level: int) -> str:
+        if self._is_clean(text):
+            return text
+        clean = self._clean
+        masked = text if self._redactor.mask is None else self._redactor.mask(text)
+        if not isinstance(masked, str):
+            raise TypeError("a mask gives text")
+        if level < MAX_NESTED_TEXTS and _may_be_json(masked) and not is_token(masked):
+            masked = self._json_text(masked, level + 1, is_arguments=False)
+        else:
+            masked = self._texts.mask(masked)
+        if masked == text and len(text) <= _MAX_CLEAN_LENGTH:
+            if len(clean) >= _MAX_CLEAN:
+                clean.clear()
+            clean.add(text)
+        return masked
+
+    def _is_clean(self, text: str) -> bool:
+        """Whether the text is known to hold no secret of those that are known now."""
+        known = len(self._memory)
+        if self._clean_at != known:
+            # In this order, and with sets that others may still be adding to left behind: what was
+            # found clean before a secret was known must not count as clean after.
+            self._clean, self._plain_names = set(), set()
+            self._clean_at = known
+        return text in self._clean
+
+    def _json_text(self, text: str, level: int, *, is_arguments: bool) -> str:
+        """Mask a text that begins like JSON.
+
+        JSON without secrets is told by reading it, which is cheaper than walking its text. In
+        broken text a secret may stand where no value is seen, so it is searched as prose too.
+        """
+        try:
+            document = parse_json(text)
+        except JsonTextError:
+            masked = self._inside(text, level, None, is_arguments=is_arguments)
+            return self._texts.mask(masked, is_cut=True)
+        if not document.duplicate_count:
+            _, is_same = self._walk(document.value, None, level=level, is_arguments=is_arguments)
+            if is_same:
+                return text
+        masked = self._inside(text, level, None, is_arguments=is_arguments)
+        return _STRING.sub(self._raw_key, masked)
+
+    def _raw_key(self, match: re.Match[str]) -> str:
+        """A string of a JSON text: as it is, unless it is a key with a secret in it."""
+        source = match[0]
+        if match[2] is None or len(source) < _MIN_KEY:
+            return source
+        key = json.loads(match[1])
+        shown, _ = self._field(key)
+        return source if shown is key else json.dumps(shown) + match[2]
+
+    def _inside(self, text: str, level: int, group: str | None, *, is_arguments: bool) -> str:
+        """Mask inside JSON text that may be broken; with a group, every value in it."""
+        paths = self._redactor.paths if is_arguments else None
+        aside = SetAside(text)
+
+        def masker(found: Found) -> str | None:
+            inner = group
+            if inner is None and isinstance(found.key, str):
+                inner = self._redactor.group_of(found.key)
+            if inner is None and paths is not None and found.depth <= paths.depth:
+                inner = paths.group_at(found.path)
+            if found.is_container:
+                if inner is None or group is not None:
+                    return None
+                return self._inside(aside.restored(found.source), level, inner, is_arguments=False)
+            source, value = aside.restored(found.source), found.value
+            if isinstance(value, str):
+                value = aside.restored(value)
+            return self._found(source, value, level, inner)
+
+        return aside.restored(mask_text(aside.text, masker))
+
+    def _found(self, source: str, value: object, level: int, group: str | None) -> str | None:
+        """What to put in place of a scalar in a JSON text; None: it stays."""
+        try:
+            if group is None:
+                if isinstance(value, str):
+                    masked = self._text(value, level)
+                    return None if masked == value else _quoted(masked, source)
+                if value is None and source != "null":
+                    masked = self._texts.mask(source)
+                    return None if masked == source else masked
+                return None
+            if isinstance(value, bool) or value == "" or source == "null":
+                return None
+            known = value if isinstance(value, str | int | float) else source
+            token = self._token(known, group)
+            return None if token == value else _quoted(token, source)
+        except Exception:  # noqa: BLE001 - one value is lost, and not the text around it
+            self._drops.count += 1
+            return _quoted(DROPPED, source)
+
+
+def _is_container(value: object) -> TypeGuard[Sequence[JsonValue] | Mapping[str, JsonValue]]:
+    kind = type(value)
+    if kind is str or kind is int or value is None or kind is bool or kind is float:
+        return False
+    return kind is dict or kind is list or isinstance(value, tuple | Mapping | list)
+
+
+def _empty_like(value: object) -> dict[str, JsonValue] | list[JsonValue]:
+    return {} if type(value) is dict or isinstance(value, Mapping) else []
+
+
+def _may_be_json(text: str) -> bool:
+    """Whether a text begins like a JSON object or array."""
+    if text[:1] in _BRACKETS:
+        return True
+    return text[:1] in _BLANKS and text.lstrip()[:1] in _BRACKETS
+
+
+_BRACKETS: Final = frozenset("{[")
+_BLANKS: Final = frozenset(" \t\r\n")
+
+
+def _quoted(text: str, source: str) -> str:
+    """A JSON string in place of a value's source; left open where the source was cut off."""
+    string = json.dumps(text)
+    is_open = source[:1] == '"' and (len(source) < 2 or source[-1] != '"')
+    return string[:-1] if is_open else string
+
+
+def _spellings(value: str) -> set[str]:
+    """How a text may be spelled inside other texts."""
+    if value.isalnum() and value.isascii():
+        return set()
+    try:
+        in_url = quote(value, safe="")
+    except UnicodeEncodeError:
+        in_url = value
+    spelled = {
+        json.dumps(value)[1:-1],
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        repr(value)[1:-1],
+        in_url,
+    }
+    return spelled - {value}
