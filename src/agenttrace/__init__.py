@@ -1,0 +1,72 @@
+"""Where a tool call of an LLM agent first went wrong.
+
+Records each tool call of an LLM agent at three boundaries (the model's response, what the adapter
+hands on, what the function receives) and names the first one where it changed. Names are loaded on
+first use, so that importing the scorer alone costs no tracer.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from agenttrace._version import __version__
+
+if TYPE_CHECKING:
+    from agenttrace.capture import adapter, trace
+    from agenttrace.contracts import load_cases
+    from agenttrace.domain import Case, Evidence, ToolCall, Verdict
+    from agenttrace.integrations import instrument, model_response, uninstrument
+    from agenttrace.readers import read_evidence
+    from agenttrace.scoring import score
+    from agenttrace.session import configure, run
+
+__all__ = [
+    "Case",
+    "Evidence",
+    "ToolCall",
+    "Verdict",
+    "__version__",
+    "adapter",
+    "configure",
+    "instrument",
+    "load_cases",
+    "model_response",
+    "read_evidence",
+    "run",
+    "score",
+    "trace",
+    "uninstrument",
+]
+
+_HOMES: Final = {
+    "Case": "domain",
+    "Evidence": "domain",
+    "ToolCall": "domain",
+    "Verdict": "domain",
+    "adapter": "capture",
+    "configure": "session",
+    "instrument": "integrations",
+    "load_cases": "contracts",
+    "model_response": "integrations",
+    "read_evidence": "readers",
+    "run": "session",
+    "score": "scoring",
+    "trace": "capture",
+    "uninstrument": "integrations",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})

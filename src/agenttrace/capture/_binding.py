@@ -1,0 +1,106 @@
+"""Arguments of a call by the names of the function's own parameters, as Python would bind them.
+
+`inspect.Signature.bind` costs more than everything else of a record together. Parameters are read
+once a function, and a call is bound by a few dictionary operations; what does not fit is left to
+the function itself, which raises its own TypeError.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from inspect import Parameter
+from types import FunctionType, MethodType
+from typing import Any, Final
+
+from wrapt import PartialCallableObjectProxy
+
+_POSITIONAL: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class Binder:
+    """Binds calls of one function."""
+
+    __slots__ = ("_by_keyword", "_defaults", "_keyword_rest", "_names", "_positional", "_rest")
+
+    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+        self._positional = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
+        self._by_keyword = frozenset(
+            p.name
+            for p in parameters
+            if p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        )
+        self._names = tuple(
+            p.name for p in parameters if p.kind in (*_POSITIONAL, Parameter.KEYWORD_ONLY)
+        )
+        self._defaults = {p.name: p.default for p in parameters if p.default is not Parameter.empty}
+        self._rest = next((p.name for p in parameters if p.kind is Parameter.VAR_POSITIONAL), None)
+        self._keyword_rest = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+
+    def bind(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+        """Arguments by name, and which of them Python filled in; None where the call does not fit.
+
+        Further positional arguments stand as a list under the name of `*args`; further keywords
+        stand beside the others, under their own names.
+        """
+        positional = self._positional
+        bound = dict(zip(positional, args, strict=False))
+        if len(args) > len(positional):
+            if self._rest is None:
+                return None
+            bound[self._rest] = list(args[len(positional) :])
+        extra = False
+        for name, value in kwargs.items():
+            if name in bound and (name in self._by_keyword or not self._keyword_rest):
+                return None
+            if name not in self._by_keyword:
+                if not self._keyword_rest:
+                    return None
+                extra = True
+                continue
+            bound[name] = value
+        if len(bound) < len(self._names) or extra or self._rest is not None:
+            return self._complete(bound, kwargs if extra else {})
+        return bound, ()
+
+    def _complete(
+        self, bound: dict[str, Any], kwargs: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+        filled: list[str] = []
+        for name in self._names:
+            if name not in bound:
+                if name not in self._defaults:
+                    return None
+                bound[name] = self._defaults[name]
+                filled.append(name)
+        for name, value in kwargs.items():
+            if name not in self._by_keyword:
+                # A positional-only parameter may share its name with a further keyword.
+                bound[name if name not in bound else f"**{name}"] = value
+        return bound, tuple(filled)
+
+
+def binder_of(function: Any, skip: int) -> Binder | None:
+    """A binder for a function whose first parameters are not the call's; None: it tells nothing."""
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        return None
+    return Binder(tuple(signature.parameters.values())[skip:])
+
+
+def underlying(wrapped: Callable[..., Any]) -> tuple[Any, int]:
+    """The function that will run, and how many of its first parameters are bound already.
+
+    Only types of the language are looked into; whatever else is called is asked as it is.
+    """
+    kind = type(wrapped)
+    if kind is FunctionType:
+        return wrapped, 0
+    if kind is MethodType:
+        return wrapped.__func__, 1  # type: ignore[attr-defined]
+    if kind is PartialCallableObjectProxy:
+        return wrapped.__wrapped__, 1  # type: ignore[attr-defined]
+    return wrapped, 0

@@ -1,0 +1,166 @@
+"""Local evidence: one file of JSON lines a run and recorder, in the run's own folder.
+
+Each line goes to the operating system in one write when its record is made, so a killed process
+loses at most the line it was writing. The first line says which run and recorder the rest is of.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from agenttrace.capture._guard import failed, warn_once
+from agenttrace.domain import JsonValue, Run
+from agenttrace.records import JsonTextError, dump_json, parse_json, to_plain
+
+LINES_VERSION: Final = 1
+MAX_OPEN_FILES: Final = 64
+"""Further files are opened for each line: a server may have thousands of runs open."""
+_MAX_NAME: Final = 120
+
+
+class _OpenFiles:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.count = 0
+
+    def claim(self) -> bool:
+        with self.lock:
+            if self.count >= MAX_OPEN_FILES:
+                return False
+            self.count += 1
+            return True
+
+    def release(self) -> None:
+        with self.lock:
+            self.count -= 1
+
+
+_open_files: Final = _OpenFiles()
+
+
+def folder_of(root: Path, run: Run, started_ns: int) -> Path:
+    """The run's folder: by day, in UTC, then by run id."""
+    day = datetime.fromtimestamp(started_ns / 1e9, tz=UTC).strftime("%Y-%m-%d")
+    return root / day / file_name(run.run_id)
+
+
+def file_name(name: str) -> str:
+    """The name as one part of a path, whatever it holds."""
+    quoted = quote(name.encode("utf-8", "surrogatepass"), safe=" ")[:_MAX_NAME].strip()
+    return quoted if quoted.strip(". ") else f"run-{quoted.replace('.', '%2E')}"
+
+
+class LineWriter:
+    """Appends the lines of one run and recorder; made with the run, opened with its first line."""
+
+    def __init__(self, folder: Path, run: Run, recorder_id: str) -> None:
+        self.folder = folder
+        self.path = folder / f"{file_name(recorder_id)}.jsonl"
+        self._header: Mapping[str, JsonValue] = {
+            "agenttrace": {
+                "version": LINES_VERSION,
+                "run": to_plain(run),
+                "recorder": recorder_id,
+            }
+        }
+        self._file: int | None = None
+        self._is_counted = False
+        self.is_broken = False
+
+    def write(self, text: str) -> bool:
+        """Append one line; false when it could not be written, which is logged once.
+
+        The first failure ends the file: a hole in the middle would look like a lost record.
+        """
+        if self.is_broken:
+            return False
+        try:
+            if self._file is None:
+                self._open()
+            self._write_all(text)
+        except OSError as error:
+            self.is_broken = True
+            self.close()
+            warn_once(
+                "evidence-folder",
+                f"agenttrace cannot write {self.path} ({error.strerror or error}). Evidence is kept"
+                " in memory and what does not fit is counted as lost. Pass another folder with "
+                "configure(evidence=...), or evidence=False.",
+            )
+            return False
+        if not self._is_counted:
+            self.close()
+        return True
+
+    def close(self) -> None:
+        """Close the file; a later line opens it again."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+            if self._is_counted:
+                self._is_counted = False
+                _open_files.release()
+
+    def _open(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        self._file = os.open(self.path, flags, 0o600)
+        self._is_counted = _open_files.claim()
+        if os.fstat(self._file).st_size == 0:
+            self._write_all(dump_json(self._header))
+
+    def _write_all(self, text: str) -> None:
+        data = memoryview(text.encode("ascii") + b"\n")
+        while data and self._file is not None:
+            data = data[os.write(self._file, data) :]
+
+
+def read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The records of one file in plain form, without its header and without a torn last line."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                value = parse_json(line.decode("ascii")).value
+            except (JsonTextError, UnicodeDecodeError) as error:
+                failed("reading a line of local evidence", error)
+                continue
+            if number > 0 and isinstance(value, dict):
+                yield value
+
+
+def read_others(folder: Path, own: Path) -> Iterator[Mapping[str, Any]]:
+    """The records that other recorders wrote into the same run's folder."""
+    for path in sorted(folder.glob("*.jsonl")):
+        if path != own:
+            yield from read_lines(path)
+
+
+def check_folder(root: Path) -> bool:
+    """Whether evidence can be written here; makes the folder, and logs one warning if it cannot."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        writable = os.access(root, os.W_OK | os.X_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        warn_once(
+            "evidence-folder",
+            f"agenttrace cannot write into {root}. Evidence is kept in memory and what does not "
+            "fit is counted as lost. Pass another folder with configure(evidence=...), or "
+            "evidence=False.",
+        )
+    return writable
+
+
+def forget_files() -> None:
+    """Start counting open files anew, in a forked child."""
+    _open_files.lock = threading.Lock()
+    _open_files.count = 0

@@ -1,0 +1,124 @@
+"""Which TracerProvider spans go through: the user's where there is one, else a private one.
+
+The global provider is never set uninvited. A provider that the user sets later is taken from the
+next run on; a run that is open keeps the one it began with, so that its spans stay together.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from opentelemetry import trace as otel
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+
+from agenttrace import semconv
+from agenttrace._version import __version__
+from agenttrace.capture._guard import guard
+from agenttrace.capture._settings import Settings
+from agenttrace.capture._source import Source, source
+
+EXPORT_DELAY_MS = 200
+"""How long a finished span may wait for its batch, unless OTEL_BSP_SCHEDULE_DELAY says other."""
+
+
+class Providers:
+    """The user's provider or ours, and one tracer of each."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._private: TracerProvider | None = None
+        self._private_tracer: otel.Tracer | None = None
+        self._users: tuple[otel.TracerProvider, otel.Tracer] | None = None
+
+    def tracer(self) -> otel.Tracer:
+        """The tracer that a run beginning now records through."""
+        with guard("joining the TracerProvider", loses=False):
+            users = users_provider()
+            if users is None and self._settings.set_global:
+                users = self._become_global()
+            if users is not None:
+                if self._users is None or self._users[0] is not users:
+                    self._users = (users, _tracer_of(users))
+                return self._users[1]
+        return self.private_tracer()
+
+    def private_tracer(self) -> otel.Tracer:
+        """The tracer of our own provider, made when it is first needed."""
+        with self._lock:
+            if self._private_tracer is None:
+                self._private = _make_private(self._settings)
+                self._private_tracer = _tracer_of(self._private)
+            return self._private_tracer
+
+    def is_joined(self) -> bool:
+        """Whether the next run goes through a provider that the user set up."""
+        users = users_provider()
+        return users is not None and users is not self._private
+
+    def flush(self, timeout_s: float) -> bool:
+        """Hand what our own provider holds to its exporters; false if that took too long."""
+        private = self._private
+        return private is None or private.force_flush(int(timeout_s * 1000))
+
+    def shutdown(self, timeout_s: float) -> None:
+        """End our own provider, and wait no longer than this for its exporters."""
+        private = self._private
+        if private is None:
+            return
+        # A dead endpoint is retried for half a minute; a daemon thread does not hold the process.
+        worker = threading.Thread(
+            target=_shut, args=(private,), daemon=True, name="agenttrace-exit"
+        )
+        worker.start()
+        worker.join(timeout_s)
+
+    def _become_global(self) -> otel.TracerProvider | None:
+        self.private_tracer()
+        if self._private is not None:
+            otel.set_tracer_provider(self._private)
+        return self._private
+
+
+def users_provider() -> otel.TracerProvider | None:
+    """The global provider, if somebody set a real one."""
+    provider = otel.get_tracer_provider()
+    unset = isinstance(provider, otel.ProxyTracerProvider | otel.NoOpTracerProvider)
+    return None if unset else provider
+
+
+def _tracer_of(provider: otel.TracerProvider) -> otel.Tracer:
+    return provider.get_tracer(semconv.SCOPE, __version__, schema_url=semconv.SCHEMA_URL)
+
+
+def _make_private(settings: Settings) -> TracerProvider:
+    provider = TracerProvider(
+        resource=Resource.create(), id_generator=_Ids(), shutdown_on_exit=False
+    )
+    exporters: tuple[SpanExporter, ...] = ()
+    with guard("making an exporter", loses=False):
+        exporters = tuple(settings.make_exporters())
+    for exporter in exporters:
+        with guard("adding an exporter", loses=False):
+            given = os.environ.get("OTEL_BSP_SCHEDULE_DELAY")
+            delay = None if given else EXPORT_DELAY_MS
+            provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=delay))
+    return provider
+
+
+def _shut(provider: TracerProvider) -> None:
+    with guard("ending the exporters", loses=False):
+        provider.shutdown()
+
+
+class _Ids(Source):
+    """Asks the source in use, which a test may change after the provider was made."""
+
+    def generate_span_id(self) -> int:
+        return source().generate_span_id()
+
+    def generate_trace_id(self) -> int:
+        return source().generate_trace_id()

@@ -1,0 +1,312 @@
+"""The one recorder of this process: which runs are open, and which run a piece of work belongs to.
+
+Its id is renewed in a forked child, where numbers start again: two processes under one id would
+give every number twice.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import util as processes
+from typing import Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace as otel
+from opentelemetry.context import Context
+
+from agenttrace import semconv
+from agenttrace.capture._context import Scope, current_scope, enter_scope, leave_scope
+from agenttrace.capture._guard import forget_faults, guard, lost, on_unplaced
+from agenttrace.capture._lines import LineWriter, check_folder, folder_of, forget_files
+from agenttrace.capture._provider import Providers
+from agenttrace.capture._run_state import RunState
+from agenttrace.capture._settings import Settings
+from agenttrace.capture._settler import LATE_S, Settler
+from agenttrace.capture._source import source
+from agenttrace.capture._spans import is_foreign_code_running, start_span
+from agenttrace.domain import Run
+from agenttrace.redaction import Redactor, load_redactor
+
+_MAX_IDS: Final = 10_000
+Listener = Callable[[RunState], None]
+
+
+class Recorder:
+    """The recording of runs in this process."""
+
+    def __init__(self) -> None:
+        self.is_active = False
+        """Whether anything asked for recording yet; before that, decorated tools just run."""
+        self.listeners: list[Listener] = []
+        """Told of each run that settles, on the thread that settled it."""
+        self.closers: list[Listener] = []
+        """Told of each run that is about to end, to record what is still open of it."""
+        self.enders: list[Callable[[], None]] = []
+        """Called when the process ends, after the last run has settled."""
+        self.traced: dict[str, None] = {}
+        """Tools that are decorated in this process."""
+        self._renew()
+        self.reset(Settings())
+
+    def _renew(self) -> None:
+        self.recorder_id = source().new_id("rec")
+        self._lock = threading.RLock()
+        self._settler = Settler(self.settle)
+        self._is_exit_known = False
+
+    def reset(self, settings: Settings) -> None:
+        """Begin anew with other settings; runs that are open keep the old ones."""
+        with self._lock:
+            self.settings = settings
+            self.providers = Providers(settings)
+            self._redactor = settings.redactor
+            self._is_evidence_checked = False
+            self._explicit: dict[int, RunState] = {}
+            self._implicit: dict[str, RunState] = {}
+            self._given_ids: OrderedDict[str, int] = OrderedDict()
+            self._known: weakref.WeakSet[RunState] = weakref.WeakSet()
+
+    @contextmanager
+    def replaced(self, settings: Settings) -> Iterator[None]:
+        """Record with other settings for a while, for tests; runs before and after are apart."""
+        with self._lock:
+            kept = {name: self.__dict__[name] for name in _REPLACED}
+            self.reset(settings)
+            self.is_active = True
+            self.listeners, self.enders = [], []
+        outside = enter_scope(None)
+        try:
+            yield
+        finally:
+            leave_scope(outside)
+            self.settle_implicit()
+            self.providers.shutdown(settings.exit_s)
+            with self._lock:
+                self.__dict__.update(kept)
+
+    @property
+    def redactor(self) -> Redactor:
+        """What masks and signs, with the key that was given or found."""
+        with self._lock:
+            if self._redactor is None:
+                with guard("finding the key"):
+                    self._redactor = load_redactor()
+            if self._redactor is None:
+                self._redactor = Redactor(secrets.token_bytes(32), source="ephemeral")
+            return self._redactor
+
+    # Runs
+
+    def open_run(self, run: Run, *, context: Context | None = None) -> RunState:
+        """Begin recording a run, with its span under the context's."""
+        self.is_active = True
+        now = source().now_ns()
+        context = otel_context.get_current() if context is None else context
+        tracer = self.providers.tracer()
+        attributes = _opening_attributes(run)
+        span = start_span(
+            tracer, semconv.SPAN_RUN, context=context, start_ns=now, attributes=attributes
+        )
+        if span.is_made_up:
+            tracer = self.providers.private_tracer()
+            span = start_span(
+                tracer, semconv.SPAN_RUN, context=context, start_ns=now, attributes=attributes
+            )
+        recorder_id = self._recorder_id_for(run)
+        state = RunState(
+            run=run,
+            settings=self.settings,
+            recorder_id=recorder_id,
+            tracer=tracer,
+            redactor=self.redactor,
+            span=span,
+            writer=self._writer(run, recorder_id, now),
+            traced_tools=lambda: tuple(self.traced),
+            on_late=lambda state: self._settler.wait_for(state, LATE_S),
+        )
+        with self._lock:
+            self._known.add(state)
+            if not run.implicit:
+                self._explicit[id(state)] = state
+        self._settle_at_exit()
+        return state
+
+    def settle(self, state: RunState, *, settled: bool = True) -> None:
+        """Write the run's end, or its next revision, and tell who wants to know."""
+        with guard("settling a run", state):
+            with self._lock:
+                self._explicit.pop(id(state), None)
+                for key in [k for k, v in self._implicit.items() if v is state]:
+                    del self._implicit[key]
+            for closer in tuple(self.closers):
+                with guard("closing what is open of a run", state):
+                    closer(state)
+            state.close(settled=settled)
+            for listener in tuple(self.listeners):
+                with guard("telling of a settled run", loses=False):
+                    listener(state)
+
+    def settle_implicit(self) -> None:
+        """Settle every run that is only waiting to go idle."""
+        for state in self._settler.take_all():
+            self.settle(state)
+
+    # Which run
+
+    def scope(self) -> Scope | None:
+        """Where the current work stands; None while nothing asked for recording.
+
+        Outside any run the work belongs to the only open one, if there is exactly one, and is
+        marked; else to the implicit run of its root trace, or of its thread of work.
+        """
+        if not self.is_active:
+            return None
+        if is_foreign_code_running():
+            lost("recursion")
+            return None
+        scope = current_scope()
+        if scope is not None:
+            return scope
+        with self._lock:
+            only = list(self._explicit.values()) if len(self._explicit) == 1 else []
+        if only:
+            return Scope(run=only[0], inferred=True)
+        return self._implicit_scope()
+
+    def _implicit_scope(self) -> Scope:
+        context = otel_context.get_current()
+        ids = otel.get_current_span(context).get_span_context()
+        key = f"{ids.trace_id:032x}" if ids.is_valid else None
+        with self._lock:
+            state = self._implicit.get(key) if key is not None else None
+            if state is None or state.is_closed:
+                run = Run(run_id=source().new_id("run"), implicit=True)
+                state = self.open_run(run, context=context)
+                self._implicit[key or run.run_id] = state
+                self._settler.wait_for(state, self.settings.idle_s)
+        scope = Scope(run=state)
+        if key is None:
+            # No trace says what belongs together; what follows in this context does.
+            enter_scope(scope)
+        return scope
+
+    # The process
+
+    def flush(self, timeout_s: float) -> bool:
+        """Hand what our own provider holds to its exporters; false if that took too long."""
+        return self.providers.flush(timeout_s)
+
+    def end_process(self) -> None:
+        """Write the end of every run that is open, and let exporters finish for a moment."""
+        with guard("ending the process"):
+            with self._lock:
+                left = [state for state in self._known if state.open_executions]
+                still_open = list(self._explicit.values())
+            for state in left:
+                for execution in state.open_executions:
+                    execution.never_finished()
+            self.settle_implicit()
+            for state in {*still_open, *(state for state in left if state.is_closed)}:
+                # Whoever forked us ends the run; here only our own part of it ends.
+                if not state.is_forked or state.has_records:
+                    self.settle(state, settled=state.is_closed or state.is_forked)
+        for ender in tuple(self.enders):
+            with guard("ending the process", loses=False):
+                ender()
+        with guard("ending the exporters", loses=False):
+            self.providers.shutdown(self.settings.exit_s)
+
+    def after_fork(self) -> None:
+        """Go on as another recorder, with the runs that were open at the fork."""
+        with guard("starting over in a forked child"):
+            forget_faults()
+            forget_files()
+            known = list(self._known)
+            explicit = list(self._explicit.values())
+            self._renew()
+            self._implicit = {}
+            self._known = weakref.WeakSet(known)
+            self._explicit = {id(state): state for state in explicit}
+            self.providers = Providers(self.settings)
+            for state in known:
+                writer = None
+                if state.writer is not None:
+                    writer = LineWriter(state.writer.folder, state.run, self.recorder_id)
+                state.adopt_in_child(self.recorder_id, writer)
+            on_unplaced(self.count_unplaced)
+
+    def _recorder_id_for(self, run: Run) -> str:
+        """Ours, or one of its own where this process has recorded a run of this id before.
+
+        Numbers begin again with each opening; under one recorder id each would come twice.
+        """
+        with self._lock:
+            before = self._given_ids.pop(run.run_id, 0)
+            self._given_ids[run.run_id] = before + 1
+            if len(self._given_ids) > _MAX_IDS:
+                self._given_ids.popitem(last=False)
+        return f"{self.recorder_id}.{before + 1}" if before else self.recorder_id
+
+    def _writer(self, run: Run, recorder_id: str, now: int) -> LineWriter | None:
+        root = self.settings.evidence
+        if root is None:
+            return None
+        if not self._is_evidence_checked:
+            self._is_evidence_checked = True
+            check_folder(root)
+        return LineWriter(folder_of(root, run, now), run, recorder_id)
+
+    def _settle_at_exit(self) -> None:
+        if self._is_exit_known:
+            return
+        self._is_exit_known = True
+        atexit.register(self.end_process)
+
+    def end_with_worker(self) -> None:
+        """Write what is open when a child of multiprocessing ends: it leaves without atexit."""
+        processes.Finalize(None, self.end_process, exitpriority=0)
+
+    def count_unplaced(self, cause: str) -> None:
+        with self._lock:
+            states = [state for state in self._known if not state.is_closed]
+        for state in states:
+            state.count_lost(cause)
+
+
+def _opening_attributes(run: Run) -> dict[str, str | int]:
+    known: dict[str, str | int | None] = {
+        semconv.RUN_ID: run.run_id,
+        semconv.RUN_ATTEMPT: run.attempt,
+        semconv.CASE_ID: run.case_id,
+    }
+    return {key: value for key, value in known.items() if value is not None}
+
+
+_REPLACED: Final = (
+    "settings",
+    "providers",
+    "is_active",
+    "listeners",
+    "enders",
+    "_redactor",
+    "_is_evidence_checked",
+    "_explicit",
+    "_implicit",
+    "_given_ids",
+    "_known",
+)
+
+recorder: Final = Recorder()
+"""The recorder of this process."""
+
+on_unplaced(recorder.count_unplaced)
+processes.register_after_fork(recorder, Recorder.end_with_worker)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=recorder.after_fork)

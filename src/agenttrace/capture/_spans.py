@@ -1,0 +1,166 @@
+"""Spans of ours: started and ended here alone, with OpenTelemetry's own faults kept out.
+
+A sampler or processor of the user's may raise, and a provider may give no ids. A record needs ids
+in any case, so such a span is replaced by one that is not exported.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace as otel
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Link,
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    TraceFlags,
+)
+
+from agenttrace.capture._guard import failed, guard
+from agenttrace.capture._source import source
+
+if TYPE_CHECKING:
+    from agenttrace.capture._run_state import RunState
+
+_SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
+_ERROR: Final = Status(StatusCode.ERROR)
+_foreign: Final = threading.local()
+
+
+@dataclass(slots=True, eq=False)
+class OpenSpan:
+    """One span with what its record needs of it."""
+
+    span: Span
+    trace_id: str
+    span_id: str
+    parent_id: str | None
+    start_ns: int
+    is_made_up: bool = False
+    """Its ids are ours: the provider gave none. It is not exported."""
+
+    @property
+    def ref(self) -> str:
+        """Unique name of the record within its evidence."""
+        return f"{self.trace_id}-{self.span_id}"
+
+
+def start_span(
+    tracer: otel.Tracer,
+    name: str,
+    *,
+    context: Context,
+    start_ns: int,
+    kind: SpanKind = SpanKind.INTERNAL,
+    attributes: Mapping[str, Any] | None = None,
+    link: str | None = None,
+) -> OpenSpan:
+    """Start a span under the context's span; never fails.
+
+    Args:
+        link: `ref` of the record that this one answers.
+    """
+    parent = otel.get_current_span(context).get_span_context()
+    outer, _foreign.is_running = is_foreign_code_running(), True
+    parent_id = f"{parent.span_id:016x}" if parent.is_valid else None
+    span: Span | None = None
+    try:
+        links = None if link is None else [Link(context_of(link))]
+        span = tracer.start_span(
+            name,
+            context=context,
+            kind=kind,
+            attributes=attributes,
+            links=links,
+            start_time=start_ns,
+        )
+        ids = span.get_span_context()
+    except Exception as error:  # noqa: BLE001 - a sampler or a processor that raises
+        failed("starting a span", error, loses=False)
+        ids = None
+    finally:
+        _foreign.is_running = outer
+    made_up = span is None or ids is None or not ids.is_valid
+    if span is None or ids is None or made_up:
+        trace_id = parent.trace_id if parent.is_valid else source().generate_trace_id()
+        ids = SpanContext(trace_id, source().generate_span_id(), is_remote=False)
+        span = NonRecordingSpan(ids)
+    trace, own = f"{ids.trace_id:032x}", f"{ids.span_id:016x}"
+    return OpenSpan(span, trace, own, parent_id, start_ns, made_up)
+
+
+def end_span(
+    span: OpenSpan,
+    *,
+    end_ns: int,
+    attributes: Mapping[str, Any] | None = None,
+    is_error: bool = False,
+) -> None:
+    """End a span with everything its record says; never fails."""
+    outer, _foreign.is_running = is_foreign_code_running(), True
+    with guard("ending a span", loses=False):
+        try:
+            if attributes is not None:
+                span.span.set_attributes(attributes)
+            if is_error:
+                span.span.set_status(_ERROR)
+        finally:
+            span.span.end(end_ns)
+    _foreign.is_running = outer
+
+
+def is_foreign_code_running() -> bool:
+    """Whether this thread is inside a sampler or processor that we called.
+
+    A tool that is called from there is not recorded: its span would call the processor again.
+    """
+    return getattr(_foreign, "is_running", False)
+
+
+def context_of(ref: str) -> SpanContext:
+    """The span that a reference names."""
+    trace_id, _, span_id = ref.partition("-")
+    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=_SAMPLED)
+
+
+def under(span: OpenSpan, context: Context) -> Context:
+    """The context, with this span as the current one."""
+    return otel.set_span_in_context(span.span, context)
+
+
+def has_span(context: Context) -> bool:
+    """Whether something in this context is a span already."""
+    return otel.get_current_span(context).get_span_context().is_valid
+
+
+def run_context(run: RunState) -> Context:
+    """The current context, with a run's span as the current one."""
+    return under(run.span, otel_context.get_current())
+
+
+class Attached:
+    """A context that is current until `detach`, which knows when it no longer is."""
+
+    __slots__ = ("_context", "_token")
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._token = otel_context.attach(context)
+
+    def detach(self) -> None:
+        """Bring back the context before, unless we are in another one by now.
+
+        A generator may be closed, and a fixture torn down, in a context that never had ours;
+        OpenTelemetry would log a traceback there.
+        """
+        if otel_context.get_current() is self._context:
+            otel_context.detach(self._token)

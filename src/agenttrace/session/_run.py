@@ -1,0 +1,316 @@
+"""`run`: one execution of the agent, from which a verdict can be asked.
+
+Entering and leaving never raise, and neither does anything that is recorded in between; asking for
+a verdict may, because then somebody waits for the answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import Token
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar, cast
+
+from agenttrace.capture import (
+    Attached,
+    RunState,
+    Scope,
+    current_scope,
+    enter_scope,
+    failed,
+    guard,
+    leave_scope,
+    record_event,
+    recorder,
+    run_context,
+    source,
+)
+from agenttrace.domain import Case, Evidence, JsonValue, Phase, Run, Verdict
+from agenttrace.errors import AgentTraceError, ConfigurationError, NoRunError
+from agenttrace.records import Record
+from agenttrace.session._cases import CaseLike, is_path, read_case
+from agenttrace.session._configure import ensure_configured
+from agenttrace.session._judge import evidence_of, given_cases, verdict_of
+from agenttrace.session._state import session
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+class AgentRun:
+    """One run; a context manager and a decorator, for plain and for asynchronous code."""
+
+    def __init__(self, case: CaseLike | None, run: Run, phase: Phase, name: str | None) -> None:
+        self._case = case
+        self._run = run
+        self._phase = phase
+        self._agent = name
+        self._state: RunState | None = None
+        self._case_error: AgentTraceError | None = None
+        self._token: Token[Scope | None] | None = None
+        self._attached: Attached | None = None
+
+    # The run's life
+
+    def __enter__(self) -> AgentRun:
+        """Begin the run."""
+        with guard("opening a run"):
+            ensure_configured()
+            run = self._run if self._run.run_id else replace(self._run, run_id=_new_id())
+            case = self._read_case()
+            if case is not None:
+                revision = run.case_revision or case.revision
+                run = replace(run, case_id=case.case_id, case_revision=revision)
+            state = self._state = recorder.open_run(run)
+            if case is not None:
+                given_cases[state] = case
+            scope = Scope(run=state, agent=self._agent, phase=self._phase)
+            self._token = enter_scope(scope)
+            self._attached = Attached(run_context(state))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the run; the program's exception passes through as it is."""
+        with guard("leaving a run"):
+            if self._attached is not None:
+                self._attached.detach()
+            if self._token is not None:
+                leave_scope(self._token)
+        self._attached = self._token = None
+        with guard("closing a run"):
+            if self._state is not None:
+                recorder.settle(self._state)
+
+    async def __aenter__(self) -> AgentRun:
+        """Begin the run."""
+        return self.__enter__()
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the run."""
+        self.__exit__(kind, error, traceback)
+
+    def __call__(self, function: FunctionT) -> FunctionT:
+        """Make each call of the function a run of its own.
+
+        Raises:
+            ConfigurationError: It is a generator: what its consumer does is not this run's.
+        """
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise ConfigurationError(
+                f"run decorates functions, and {function.__name__} is a generator, whose work is "
+                "mixed with its consumer's. Nothing was decorated. Use `with run(...)` around the "
+                "loop that consumes it."
+            )
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def run_async(*args: Any, **kwargs: Any) -> Any:
+                with self._again():
+                    return await function(*args, **kwargs)
+
+            return cast("FunctionT", run_async)
+
+        @functools.wraps(function)
+        def run_sync(*args: Any, **kwargs: Any) -> Any:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return cast("FunctionT", run_sync)
+
+    def _again(self) -> AgentRun:
+        return AgentRun(self._case, self._run, self._phase, self._agent)
+
+    def _read_case(self) -> Case | None:
+        case = self._case
+        if case is None or isinstance(case, Case):
+            return case
+        if not is_path(case):
+            return None
+        try:
+            return read_case(case)
+        except AgentTraceError as error:
+            # The agent runs in any case; whoever asks for the verdict is told.
+            self._case_error = error
+            failed("reading a run's case", error, loses=False)
+            return None
+
+    # What is put on record
+
+    def set_output(self, text: str) -> None:
+        """Record the run's last text to the user; it stays in local evidence."""
+        self.event("output", value=text)
+
+    def set_state(self, document: JsonValue) -> None:
+        """Record the state of the world after the run."""
+        self.event("state", value=document)
+
+    def event(self, event_name: str, /, **data: Any) -> None:
+        """Record what is no call: `approval`, `human_edit`, `guardrail` and others.
+
+        The reference page on events has the names and their fields. An event that does not fit is
+        counted, logged once, and left out.
+        """
+        with guard("recording an event"):
+            if self._state is not None:
+                record_event(self._state, event_name, data)
+
+    @contextmanager
+    def phase(self, phase: Phase | str) -> Iterator[AgentRun]:
+        """Say what a part of the run is for: `setup`, `run`, or `evaluation`.
+
+        Only calls of `run` are the agent's own.
+        """
+        with self._scoped(phase=phase):
+            yield self
+
+    @contextmanager
+    def agent(self, name: str) -> Iterator[AgentRun]:
+        """Say which agent works in a part of the run."""
+        with self._scoped(agent=name):
+            yield self
+
+    @contextmanager
+    def _scoped(self, **changes: Any) -> Iterator[None]:
+        token: Token[Scope | None] | None = None
+        with guard("changing the scope"):
+            if "phase" in changes:
+                changes["phase"] = Phase(changes["phase"])
+            state, scope = self._state, current_scope()
+            if state is not None:
+                mine = scope if scope is not None and scope.run is state else Scope(run=state)
+                token = enter_scope(replace(mine, **changes))
+        try:
+            yield
+        finally:
+            if token is not None:
+                leave_scope(token)
+
+    # What can be asked
+
+    @property
+    def id(self) -> str:
+        """The run's id.
+
+        Raises:
+            NoRunError: The run has not begun, and no id was given.
+        """
+        return self._run.run_id or self._begun().run.run_id
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the run's local evidence; None where it is kept in memory alone.
+
+        Raises:
+            NoRunError: The run has not begun.
+        """
+        return self._begun().folder
+
+    def records(self) -> tuple[Record, ...]:
+        """Everything recorded so far.
+
+        Raises:
+            NoRunError: The run has not begun.
+        """
+        return self._begun().records()
+
+    def evidence(self) -> Evidence:
+        """Everything recorded so far, as a verdict rests on it.
+
+        Raises:
+            NoRunError: The run has not begun, or nothing was recorded yet.
+        """
+        return evidence_of(self._begun())
+
+    @property
+    def verdict(self) -> Verdict:
+        """The judgement, made when it is asked for.
+
+        Raises:
+            NoRunError: Nothing was recorded.
+            UnknownCaseError: The run names a case that is not among the configured ones.
+            AgentTraceError: The case or the evidence cannot be used.
+        """
+        if self._case_error is not None:
+            raise self._case_error
+        return verdict_of(self._begun(), session.cases)[0]
+
+    def _begun(self) -> RunState:
+        if self._state is None:
+            raise NoRunError(
+                "This run has not begun, or could not be recorded, so there is nothing to show. "
+                "Use it as `with agenttrace.run(...) as run:`; the log says if it failed."
+            )
+        return self._state
+
+
+def run(
+    case: str | os.PathLike[str] | Case | None = None,
+    *,
+    agent_version: str | None = None,
+    prompt_version: str | None = None,
+    attempt: int = 1,
+    case_revision: str | None = None,
+    run_id: str | None = None,
+    phase: Phase | str = Phase.RUN,
+    name: str | None = None,
+) -> AgentRun:
+    """Record one execution of the agent, in a `with` statement or as a decorator.
+
+    Entering sets up recording with the defaults if `configure()` was not called. As a decorator
+    each call is a run of its own.
+
+    Args:
+        case: A case's id (looked up in `configure(cases=...)` when the verdict is asked for), a
+            file that holds one case, or a case. None: the records are compared with each other.
+        agent_version: Version of the agent's code.
+        prompt_version: Version of its prompts.
+        attempt: Number of this run among the repeats of its case, from 1.
+        case_revision: Revision of the case, where its id alone is given.
+        run_id: The run's id, where it was given elsewhere; by default a new one.
+        phase: What the run's calls are for unless said otherwise.
+        name: Name of the agent that works in it.
+
+    Raises:
+        ConfigurationError: The phase is none of `setup`, `run`, `evaluation`.
+
+    Example:
+        >>> from agenttrace.testing import isolated
+        >>> with isolated(), run(agent_version="2026.11") as this:
+        ...     this.set_output("Refunded 98.00 USD.")
+        >>> this.evidence().outcome.final_message
+        'Refunded 98.00 USD.'
+    """
+    if phase not in set(Phase):
+        raise ConfigurationError(
+            f"run(phase={phase!r:.40}) must be one of {', '.join(Phase)}. No run was made. Correct "
+            "the phase, or leave it out."
+        )
+    is_id = isinstance(case, str) and not is_path(case)
+    made = Run(
+        run_id=run_id or "",
+        case_id=case if isinstance(case, str) and is_id else None,
+        case_revision=case_revision,
+        attempt=attempt,
+        agent_version=agent_version,
+        prompt_version=prompt_version,
+    )
+    return AgentRun(case, made, Phase(phase), name)
+
+
+def _new_id() -> str:
+    return source().new_id("run")

@@ -1,0 +1,21 @@
+"""What was configured in this process."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final
+
+from agenttrace.session._cases import CaseBook
+
+
+class Session:
+    """The values given to `configure()`, and what was made of them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.given: dict[str, Any] | None = None
+        """None: nobody configured anything yet."""
+        self.cases = CaseBook(None)
+
+
+session: Final = Session()

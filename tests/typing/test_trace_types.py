@@ -1,0 +1,89 @@
+"""`trace` keeps what it decorates: kind, parameters and result, as both checkers see it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, assert_type
+
+from agenttrace import trace
+
+
+@trace
+def plain(order_id: str, amount_cents: int = 0) -> dict[str, int]:
+    return {order_id: amount_cents}
+
+
+@trace(name="issue_refund")
+def named(order_id: str) -> bool:
+    return bool(order_id)
+
+
+@trace()
+def called_empty(count: int) -> float:
+    return count / 2
+
+
+@trace
+async def awaited(order_id: str) -> int:
+    return len(order_id)
+
+
+@trace(name="look_up")
+async def awaited_and_named(order_id: str, *, limit: int) -> list[str]:
+    return [order_id] * limit
+
+
+@trace
+def generated(count: int) -> Iterator[int]:
+    yield from range(count)
+
+
+@trace
+async def generated_async(count: int) -> AsyncIterator[int]:
+    for index in range(count):
+        yield index
+
+
+class Desk:
+    """Methods keep their binding too."""
+
+    @trace
+    def method(self, order_id: str) -> int:
+        return len(order_id)
+
+    @classmethod
+    @trace
+    def made(cls, order_id: str) -> str:
+        return order_id
+
+    @trace
+    @staticmethod
+    def counted(order_id: str) -> int:
+        return len(order_id)
+
+
+def test_a_traced_function_returns_what_it_returned() -> None:
+    assert_type(plain("A-104", amount_cents=9800), dict[str, int])
+    assert_type(named("A-104"), bool)
+    assert_type(called_empty(3), float)
+    assert_type(generated(2), Iterator[int])
+
+
+async def test_a_traced_coroutine_function_stays_one() -> None:
+    assert_type(await awaited("A-104"), int)
+    assert_type(await awaited_and_named("A-104", limit=2), list[str])
+    assert_type(generated_async(2), AsyncIterator[int])
+
+
+def test_a_traced_method_stays_bound() -> None:
+    assert_type(Desk().method("A-104"), int)
+    assert_type(Desk.made("A-104"), str)
+    assert_type(Desk.counted("A-104"), int)
+
+
+def test_a_traced_function_keeps_its_signature() -> None:
+    sync: Callable[[str], bool] = named
+    coroutine: Callable[[str], Coroutine[Any, Any, int]] = awaited
+
+    assert callable(sync)
+    assert callable(coroutine)
