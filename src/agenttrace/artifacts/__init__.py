@@ -1,0 +1,16 @@
+"""Evidence files: version 1, read line by line, written whole or not at all."""
+
+from agenttrace.artifacts._format import VERSION, Header, header_line
+from agenttrace.artifacts._read import ArtifactContent, LineProblem, iter_artifact, read_artifact
+from agenttrace.artifacts._write import write_artifact
+
+__all__ = [
+    "VERSION",
+    "ArtifactContent",
+    "Header",
+    "LineProblem",
+    "header_line",
+    "iter_artifact",
+    "read_artifact",
+    "write_artifact",
+]

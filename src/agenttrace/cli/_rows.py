@@ -1,0 +1,115 @@
+"""Runs and cases brought together: each run is judged by the case whose id it carries.
+
+A run that names a case which is not there is an error of its own row. Judged without its case it
+might pass, and nobody would see that it was never compared with what it should have done.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from agenttrace.cli._output import Progress, say, say_error
+from agenttrace.domain import Boundary, Case, Evidence, Verdict
+from agenttrace.errors import AgentTraceError, UnknownCaseError
+from agenttrace.readers import EvidenceSet
+from agenttrace.redaction import Redactor, find_redactor
+from agenttrace.scoring import score
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredRow:
+    """One judged run."""
+
+    verdict: Verdict
+    evidence: Evidence
+    case: Case | None
+
+
+class Rows:
+    """The judged runs of some evidence, and whether anything could not be judged."""
+
+    def __init__(
+        self,
+        evidence: EvidenceSet,
+        cases: Mapping[str, Case] | None,
+        *,
+        compare: Boundary | None = None,
+    ) -> None:
+        """Prepare the rows; they are judged as they are reached.
+
+        Args:
+            cases: Cases by id. None: no cases were given, and records are compared with each
+                other.
+        """
+        self.has_errors = False
+        self._evidence = evidence
+        self._cases = cases
+        self._compare = compare
+
+    def report_problems(self, run_id: str | None = None) -> None:
+        """Say on stderr what of the files could not be read: of all, or of one run's files."""
+        for problem in self._evidence.problems:
+            if run_id is not None and problem.path not in self._evidence.places[run_id]:
+                continue
+            self.has_errors = True
+            say(f"error [{problem.code}]: {problem}")
+
+    def __iter__(self) -> Iterator[ScoredRow]:
+        """Judge run after run; what cannot be judged is said on stderr."""
+        progress = Progress("judged", len(self._evidence))
+        for count, run_id in enumerate(self._evidence.records, start=1):
+            try:
+                yield self.judge(run_id)
+            except AgentTraceError as error:
+                self.has_errors = True
+                say_error(error)
+            progress.at(count)
+
+    def judge(self, run_id: str) -> ScoredRow:
+        """Judge one run.
+
+        Raises:
+            UnknownCaseError: The run names a case that was not given.
+            AgentTraceError: Its records do not fit together, or its case cannot be decided.
+        """
+        evidence = self._evidence.evidence(run_id)
+        case = self._case_of(evidence)
+        redactor = self._redactor if case is not None else None
+        verdict = score(case, evidence, compare=self._compare, redactor=redactor)
+        return ScoredRow(verdict=verdict, evidence=evidence, case=case)
+
+    @cached_property
+    def _redactor(self) -> Redactor | None:
+        """Masks expected values as the recorder masked observed ones, where the key is here."""
+        return find_redactor()
+
+    def _case_of(self, evidence: Evidence) -> Case | None:
+        run = evidence.run
+        if self._cases is None or run.case_id is None:
+            return None
+        case = self._cases.get(run.case_id)
+        if case is None:
+            raise UnknownCaseError(run.case_id, tuple(self._cases))
+        if run.case_revision is not None and run.case_revision != case.revision:
+            say(
+                f"note: run {run.run_id} was recorded for revision {run.case_revision} of case "
+                f"{case.case_id} and is judged by revision {case.revision}"
+            )
+        return case
+
+    def name_of(self, verdict: Verdict) -> str:
+        """What `show` finds the run by: its case, or itself where the case has several runs."""
+        is_only_one = self._runs_of_case[verdict.case_id] == 1
+        return verdict.case_id if verdict.case_id and is_only_one else verdict.run_id
+
+    @cached_property
+    def _runs_of_case(self) -> Counter[str | None]:
+        return Counter(run.case_id for run in self._evidence.runs)
+
+    def cases_without_run(self) -> tuple[str, ...]:
+        """Ids of the given cases that no run carries."""
+        carried = {run.case_id for run in self._evidence.runs}
+        return tuple(case_id for case_id in self._cases or () if case_id not in carried)

@@ -1,0 +1,94 @@
+"""`agenttrace show`: one run with every record side by side, and its verdict."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from agenttrace.cli._output import put, put_json, say, terminal_width, wants_colour
+from agenttrace.cli._rows import Rows
+from agenttrace.contracts import load_cases
+from agenttrace.domain import Case, Status
+from agenttrace.errors import NoRunError
+from agenttrace.readers import EvidenceSet, read_evidence
+from agenttrace.records import record_to_plain
+from agenttrace.report import replay_command, terminal_verdict, verdict_to_json
+
+DEFAULT_PATH: Final = Path(".agenttrace/runs")
+_MOST_LISTED: Final = 12
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument(
+        "path",
+        type=Path,
+        nargs="?",
+        default=DEFAULT_PATH,
+        metavar="PATH",
+        help=f"evidence file or folder (default: {DEFAULT_PATH})",
+    )
+    parser.add_argument(
+        "case", metavar="CASE", help="case id or run id; of several runs the latest is shown"
+    )
+    parser.add_argument(
+        "--cases", type=Path, action="append", metavar="PATH", help="file or folder of cases"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print the verdict and the records as one JSON object"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the run and return the exit code of its verdict."""
+    cases: dict[str, Case] | None = None
+    if options.cases:
+        cases = {case.case_id: case for case in load_cases(*options.cases)}
+    evidence = read_evidence(options.path)
+    rows = Rows(evidence, cases)
+    found = _runs_of(evidence, options.case)
+    if not found:
+        rows.report_problems()
+        raise NoRunError(_nothing_found(evidence, options))
+    if len(found) > 1:
+        say(f"note: {len(found)} runs carry {options.case}; the latest, {found[-1]}, is shown")
+    rows.report_problems(found[-1])
+    row = rows.judge(found[-1])
+    if options.json:
+        records = [record_to_plain(record) for record in evidence.records[found[-1]]]
+        put_json({"verdict": verdict_to_json(row.verdict), "records": records})
+    else:
+        put(
+            terminal_verdict(
+                row.verdict,
+                row.evidence,
+                row.case,
+                width=terminal_width(),
+                colour=wants_colour(),
+                replay=replay_command(
+                    rows.name_of(row.verdict),
+                    source=None if options.path == DEFAULT_PATH else str(options.path),
+                    cases=str(options.cases[0]) if options.cases else None,
+                ),
+            )
+        )
+    if rows.has_errors:
+        return 2
+    return int(row.verdict.status is Status.FAIL)
+
+
+def _nothing_found(evidence: EvidenceSet, options: argparse.Namespace) -> str:
+    known = [name for run in evidence.runs for name in (run.case_id, run.run_id) if name]
+    listed = ", ".join(list(dict.fromkeys(known))[:_MOST_LISTED]) or "none"
+    return (
+        f"{options.path}: no run is called {options.case!r} and none carries a case of that id. "
+        f"Nothing was shown. Cases and runs there: {listed}."
+    )
+
+
+def _runs_of(evidence: EvidenceSet, name: str) -> list[str]:
+    """Run ids that the name means: one run, or all runs of a case, the latest last."""
+    if name in evidence.records:
+        return [name]
+    return [run.run_id for run in evidence.runs if run.case_id == name]
