@@ -1,0 +1,45 @@
+"""The demo's runs as a collector gets them: rebuilt from what was sent, they are the same runs."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from agenttrace import demo
+from agenttrace.demo._scenarios import SCENARIOS
+from agenttrace.records import assemble
+from agenttrace.report import verdict_to_json
+from agenttrace.scoring import score
+from tests.support.otlp_receiver import otlp_receiver
+
+pytest.importorskip("openai")
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_what_was_sent_gives_equal_evidence_and_verdicts(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    mode: str,
+):
+    own = {"scenario", "shows", "api", "mode", "with_plan", "as_expected"}
+    cases = {scenario.name: scenario.case() for scenario in SCENARIOS}
+
+    with otlp_receiver() as receiver:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", receiver.endpoint)
+        demo.main(as_json=True, api="all", mode=mode, plan=True, output=tmp_path)
+
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    printed = {row["run_id"]: {k: v for k, v in row.items() if k not in own} for row in rows}
+    records = sorted(receiver.records(), key=lambda record: record.run.run_id)
+    rebuilt = {}
+    for run_id, group in groupby(records, key=lambda record: record.run.run_id):
+        evidence = assemble(list(group))
+        verdict = score(cases[evidence.run.case_id or ""], evidence)
+        rebuilt[run_id] = json.loads(json.dumps(verdict_to_json(verdict)))
+    assert len(rebuilt) == 2 * len(SCENARIOS)
+    assert rebuilt == printed
