@@ -103,7 +103,5 @@ def _arguments(n: int) -> dict[str, object]:
 
 def _plain_lists(case: Case, evidence: Evidence) -> list[list[dict[str, object]]]:
     required = [{"name": c.name, "args": c.arguments} for c in case.required or ()]
-    seen = [
-        [{"name": c.name, "args": c.arguments} for c in evidence.at(b)] for b in BOUNDARIES
-    ]
+    seen = [[{"name": c.name, "args": c.arguments} for c in evidence.at(b)] for b in BOUNDARIES]
     return [required, *seen]  # type: ignore[list-item]

@@ -297,8 +297,9 @@ def test_a_container_that_stands_twice_is_copied_twice():
 
 def test_sets_are_in_the_same_order_whatever_order_they_are_in():
     words = [f"w{n}" for n in range(100)]
+    backwards = words[::-1]
 
-    assert snapshot(set(words)) == snapshot(set(reversed(words))) == {"$set": sorted(words)}
+    assert snapshot(set(words)) == snapshot(set(backwards)) == {"$set": sorted(words)}
     assert snapshot({frozenset({2, 1}), frozenset({4, 3})}) == {
         "$set": [{"$set": [1, 2]}, {"$set": [3, 4]}]
     }

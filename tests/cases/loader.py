@@ -191,6 +191,7 @@ def _ownership(known: Document) -> Ownership:
     requests = known.get("requests_of_case")
     return Ownership(
         case_id_in_trace=known.get("case_id_in_trace"),
+        case_id_observed="case_id_in_trace" in known,
         requests_of_case=None if requests is None else tuple(requests),
         foreign_requests=tuple(known.get("foreign_request_ids", ())),
         scored_case_id=known.get("scored_case_id"),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.cases.judged import Judged, judge, shared_folder  # noqa: E402
-from tests.cases.loader import read_documents  # noqa: E402
+from tests.cases.judged import Judged, judge, shared_folder
+from tests.cases.loader import read_documents
 
 
 def main() -> int:

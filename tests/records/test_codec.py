@@ -155,4 +155,3 @@ def test_the_digest_changes_with_any_field_that_leaves_the_process(record):
     other = replace(record, seq=record.seq + 1)
 
     assert evidence_digest([record]) != evidence_digest([other])
-

@@ -99,7 +99,9 @@ class _Maker:
         }
         yield self._record(
             RecordKind.RESPONSE,
-            Response(ref=self._ref(), model=one["response_model"], calls=len(one["calls"]), **shared),
+            Response(
+                ref=self._ref(), model=one["response_model"], calls=len(one["calls"]), **shared
+            ),
         )
         for index, call in enumerate(one["calls"]):
             self.made[Boundary.MODEL] += 1

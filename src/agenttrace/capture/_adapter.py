@@ -48,7 +48,7 @@ class _Adaptation:
     def read(self, arguments: Any) -> None:
         """Copy what is handed on, before anybody changes it."""
         with guard("copying arguments", self.run):
-            plain = snapshot(arguments)
+            plain = snapshot(arguments, digest=self.run.mask.digest_text)
             if isinstance(plain, dict):
                 text = canonical(plain)
                 self.arguments = {

@@ -150,7 +150,7 @@ class OpenExecution:
                 live["kwargs"] = dict(kwargs)
             if binder is not None:
                 payload["count"] = 0  # until the body is known to have been entered
-        plain = snapshot(live)
+        plain = snapshot(live, digest=mask.digest_text)
         if not isinstance(plain, dict):
             return
         arguments = mask.mask_arguments(plain)
@@ -192,7 +192,7 @@ class OpenExecution:
         payload.pop("count", None)
         with guard("copying a result", self.run):
             payload["result_observed"] = False
-            kept = self.run.mask.mask_value(snapshot(result))
+            kept = self.run.mask.mask_value(snapshot(result, digest=self.run.mask.digest_text))
             del payload["result_observed"]
             if kept is not None:
                 payload["result"] = kept
@@ -242,7 +242,9 @@ class OpenExecution:
                 if "digest" in payload:
                     payload["exit_digest"] = payload["digest"]
             else:
-                payload["exit_digest"] = run.mask.digest(snapshot(self._live))
+                payload["exit_digest"] = run.mask.digest(
+                    snapshot(self._live, digest=run.mask.digest_text)
+                )
         self._live = None
         run.ended(self)
         run.commit_plain(

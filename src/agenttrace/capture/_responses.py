@@ -225,7 +225,7 @@ class OpenResponse:
             if call.raw is not None:
                 unmasked = parse_arguments(call.raw).value
             elif call.arguments is not None:
-                plain = snapshot(call.arguments)
+                plain = snapshot(call.arguments, digest=self._run.mask.digest_text)
                 unmasked = plain if isinstance(plain, dict) else None
             elif call.raw_observed:
                 unmasked = {}

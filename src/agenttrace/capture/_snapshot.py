@@ -21,6 +21,7 @@ from itertools import islice
 from typing import Any, Final
 
 from agenttrace.capture._foreign import type_name
+from agenttrace.capture._snapshot_plain import BIG, FLAT_ITEMS, SHORT, flat_copy, plain_copy
 from agenttrace.capture._snapshot_plans import Mark, Plan, plan_of
 from agenttrace.domain import JsonValue
 from agenttrace.records import dump_json
@@ -62,11 +63,8 @@ class Limits:
 DEFAULT_LIMITS: Final = Limits()
 Digest = Callable[[str | bytes], str]
 
-_SHORT: Final = 256
-_FLAT_ITEMS: Final = 64
 _HEAD_ITEMS: Final = 100
-_BIG: Final = 1 << 328_800
-_KEY_LIMITS: Final = Limits(text=_SHORT, all_text=4_096, items=100, depth=8, head=64)
+_KEY_LIMITS: Final = Limits(text=SHORT, all_text=4_096, items=100, depth=8, head=64)
 _MAX_OTHERS: Final = 64
 
 
@@ -86,39 +84,15 @@ def snapshot(
         >>> snapshot({"ids": (1, 2), "rate": float("nan"), "lock": threading.Lock()})
         {'ids': [1, 2], 'rate': {'$float': 'nan'}, 'lock': {'$type': '_thread.lock'}}
     """
-    if type(value) is dict and len(value) <= _FLAT_ITEMS and limits is DEFAULT_LIMITS:
-        flat = _flat(value.items())
-        if flat is not None:
-            return flat
+    kind = type(value)
+    if limits is DEFAULT_LIMITS and (kind is dict or kind is list):
+        plain = plain_copy(value)
+        if plain is not None:
+            return plain
     try:
         return _Walk(limits, digest).run(value)
     except Exception:  # noqa: BLE001 - whatever a value does, the program goes on
         return {"$unread": type_name(type(value))}
-
-
-def _flat(pairs: Iterable[tuple[Any, Any]]) -> dict[str, JsonValue] | None:
-    """The copy of an object of short scalars, which is what most arguments are; else None."""
-    copy: dict[str, JsonValue] = {}
-    try:
-        for key, item in pairs:
-            if type(key) is not str or len(key) > _SHORT:
-                return None
-            kind = type(item)
-            if kind is str:
-                if len(item) > _SHORT:
-                    return None
-            elif kind is int:
-                if not -_BIG < item < _BIG:
-                    return None
-            elif kind is float:
-                if item - item != 0.0:
-                    return None
-            elif kind is not bool and item is not None:
-                return None
-            copy[key] = item
-    except RuntimeError:  # another thread changed it; the walk tries again
-        return None
-    return copy
 
 
 _Frame = tuple[int, Iterable[Any], "dict[str, JsonValue] | list[JsonValue]", object]
@@ -139,12 +113,12 @@ class _Walk:
         self._found: list[_Frame] = []
         """Containers met in the one that is being filled."""
         self._sets: list[list[JsonValue]] = []
-        if limits.text >= _SHORT:
+        if limits.text >= SHORT:
             self._use(0)
 
     def _use(self, items: int) -> None:
         self._items_left -= items
-        self._flat_items = min(_FLAT_ITEMS, self._items_left)
+        self._flat_items = min(FLAT_ITEMS, self._items_left)
 
     def run(self, value: object) -> JsonValue:
         result = self._copy(value)
@@ -173,14 +147,14 @@ class _Walk:
     def _fill_object(self, source: Iterable[tuple[Any, Any]], out: dict[str, JsonValue]) -> None:
         taken: set[str] | None = None
         for key, item in source:
-            if type(key) is not str or len(key) > _SHORT:
+            if type(key) is not str or len(key) > SHORT:
                 if taken is None:
-                    taken = {k for k, _ in source if type(k) is str and len(k) <= _SHORT}
+                    taken = {k for k, _ in source if type(k) is str and len(k) <= SHORT}
                 key = _free(self._key(key), taken)  # noqa: PLW2901
             kind = type(item)
             if (
-                (kind is str and len(item) <= _SHORT)
-                or (kind is int and -_BIG < item < _BIG)
+                (kind is str and len(item) <= SHORT)
+                or (kind is int and -BIG < item < BIG)
                 or item is None
                 or kind is bool
             ):
@@ -192,8 +166,8 @@ class _Walk:
         for item in source:
             kind = type(item)
             if (
-                (kind is str and len(item) <= _SHORT)
-                or (kind is int and -_BIG < item < _BIG)
+                (kind is str and len(item) <= SHORT)
+                or (kind is int and -BIG < item < BIG)
                 or item is None
                 or kind is bool
             ):
@@ -207,13 +181,13 @@ class _Walk:
         if kind is str:
             return self._text(item)
         if kind is int:
-            return item if -_BIG < item < _BIG else {"$int": self._text(hex(item))}
+            return item if -BIG < item < BIG else {"$int": self._text(hex(item))}
         if kind is float:
             return item if item - item == 0.0 else {"$float": float.__repr__(item)}
         if item is None or kind is bool:
             return item  # type: ignore[no-any-return]
         if kind is dict and len(item) <= self._flat_items:
-            flat = _flat(item.items())
+            flat = flat_copy(item.items())
             if flat is not None and len(self._path) < self._limits.depth:
                 self._use(len(flat))
                 return flat
@@ -258,7 +232,7 @@ class _Walk:
         is_cut = size is not None and size > room
         source: list[Any] = _read(item, plan, min(room, _HEAD_ITEMS) if is_cut else None)
         if size is None and room and len(source) <= self._flat_items:
-            flat = _flat(source)
+            flat = flat_copy(source)
             if flat is not None:
                 self._use(len(flat))
                 return flat
@@ -279,7 +253,7 @@ class _Walk:
         if type(text) is not str:
             text = str.__str__(text)
         size = len(text)
-        if size <= _SHORT and size <= self._limits.text:
+        if size <= SHORT and size <= self._limits.text:
             return text
         if size <= self._limits.text and size <= self._text_left:
             self._text_left -= size

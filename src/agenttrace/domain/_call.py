@@ -39,7 +39,7 @@ class ToolCall:
     """Whether the response said that the call was finished. None: not known."""
 
     raw_length: int | None = None
-    """Characters of the argument text before any cut."""
+    """Characters of the recorded argument text, so that a later cut of it is seen."""
 
     error: str | None = None
     """Masked message of what went wrong here: a refusal, or the tool's own exception."""

@@ -149,6 +149,8 @@ class Ownership:
     """Whether the records belong to the case and the run they are judged for."""
 
     case_id_in_trace: str | None = None
+    case_id_observed: bool = False
+    """True: the trace was looked at for a case id, so that None means that it carries none."""
     requests_of_case: tuple[str, ...] | None = None
     """Request ids generated for this case. None: not known."""
     foreign_requests: tuple[str, ...] = ()

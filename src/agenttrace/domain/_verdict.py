@@ -114,3 +114,22 @@ class Verdict:
     def figures(self) -> BoundaryFigures | None:
         """Figures at the compared boundary."""
         return self.boundaries.get(self.compare)
+
+    def __str__(self) -> str:
+        """The verdict in a line, for a log or a `print`; the report has the whole picture."""
+        row = self.case_id or self.run_id
+        parts = [f"{self.status.upper()} {row}: first divergence {self.first}"]
+        if self.divergences:
+            one = self.divergences[0]
+            parts.append(f"{one.kind}{' ' + one.path if one.path else ''} of call {one.call}")
+            if not isinstance(one.before, Missing) and not isinstance(one.after, Missing):
+                parts.append(f"{_short(one.before)} -> {_short(one.after)}")
+        parts += [cause.detail for cause in self.causes[:1]]
+        if self.owner is not Owner.NONE:
+            parts.append(f"owner {self.owner}")
+        return ", ".join(parts)
+
+
+def _short(value: JsonValue) -> str:
+    text = ascii(value)
+    return text if len(text) <= 40 else f"{text[:38]}…"

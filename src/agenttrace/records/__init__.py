@@ -17,6 +17,7 @@ from agenttrace.records._codec import (
 from agenttrace.records._events import EVENT_NAMES, EVENT_SHAPES
 from agenttrace.records._json_text import (
     Arguments,
+    Found,
     JsonTextError,
     at_pointer,
     canonical,
@@ -39,6 +40,7 @@ __all__ = [
     "EVENT_SHAPES",
     "Arguments",
     "Event",
+    "Found",
     "JsonTextError",
     "Record",
     "RecordKind",

@@ -196,7 +196,11 @@ def _completeness(
         made=made if ends else None,
         last_seq=last,
         missing_seqs=missing,
-        truncated=tuple(str(u.call_id) for u in unusable if "cut" in u.reason),
+        truncated=tuple(
+            "an unnamed call" if u.call_id is None else str(u.call_id)
+            for u in unusable
+            if "cut" in u.reason
+        ),
         duplicates=_double_recordings(records),
         unusable=tuple(unusable),
         statuses=statuses,

@@ -36,7 +36,7 @@ _QUOTE = re.compile(r"""(?:[bBrRuU]{1,2}(?=["']))?(?<!\\)(\\{0,7}["'])""")
 # The first word may hold colons (`https://x`); a further word is left out when it is a key.
 _BARE = re.compile(
     r"""
-    (?:[^\s,:=}\]{\["'] | [:=](?![\s"'{\[]) )++
+    (?: (?![:=][\s"'{\[]) [^\s,}\]{\["'] )++
     (?: [ \t]{1,20} [^\s,:=}\]{\["']++ (?!\\{0,7}["']?\s{0,20}[:=]) ){0,50}
     """,
     re.VERBOSE,

@@ -79,7 +79,7 @@ Masker = Callable[[Found], str | None]
 
 
 def mask_text(text: str, masker: Masker) -> str:
-    r"""Replace values inside a JSON text, be it valid, cut off or broken.
+    """Replace values inside a JSON text, be it valid, cut off or broken.
 
     The masker sees every value that stands under a key or in an array, in the order of the text. It
     answers with the text to put there instead (for valid text: with its quotes), or with None to
@@ -94,10 +94,10 @@ def mask_text(text: str, masker: Masker) -> str:
     Example:
         >>> def hide(found):
         ...     return '"***"' if found.key == "api_key" else None
-        >>> mask_text('{"api_key": "sk-1", "n": 1.0', hide)
-        '{"api_key": "***", "n": 1.0'
-        >>> mask_text("{'n': tru 'api_key': 'sk-1", hide)
-        "{'n': tru 'api_key': \"***\""
+        >>> print(mask_text('{"api_key": "sk-1", "n": 1.0', hide))
+        {"api_key": "***", "n": 1.0
+        >>> print(mask_text("{'n': tru 'api_key': 'sk-1", hide))
+        {'n': tru 'api_key': "***"
     """
     return _Walk(text, masker).run()
 

@@ -1,0 +1,101 @@
+"""Copies of small JSON values, which most arguments are: at about the cost of copying them.
+
+The first thing that is not plain ends the attempt, and the walk of `_snapshot` does it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from agenttrace.domain import JsonValue
+
+SHORT: Final = 256
+"""Characters of a text that counts against no limit."""
+
+BIG: Final = 1 << 328_800
+"""An integer from here on has more digits than JSON text is written with."""
+
+FLAT_ITEMS: Final = 64
+"""Fields of an object that is tried as a flat one."""
+
+_PLAIN_DEPTH: Final = 8
+_PLAIN_ITEMS: Final = 2_000
+_PLAIN_TEXT: Final = 4_096
+
+
+def plain_copy(value: Any) -> JsonValue:
+    """The copy of a small JSON object or list; None when it is more than that."""
+    try:
+        return _plain(value, _PLAIN_DEPTH, [_PLAIN_ITEMS])
+    except (_NotPlainError, RuntimeError):  # RuntimeError: a thread changed it meanwhile
+        return None
+
+
+def flat_copy(pairs: Iterable[tuple[Any, Any]]) -> dict[str, JsonValue] | None:
+    """The copy of an object of short scalars; None when it is more than that."""
+    copy: dict[str, JsonValue] = {}
+    try:
+        for key, item in pairs:
+            if type(key) is not str or len(key) > SHORT:
+                return None
+            kind = type(item)
+            if kind is str:
+                if len(item) > SHORT:
+                    return None
+            elif kind is int:
+                if not -BIG < item < BIG:
+                    return None
+            elif kind is float:
+                if item - item != 0.0:
+                    return None
+            elif kind is not bool and item is not None:
+                return None
+            copy[key] = item
+    except RuntimeError:  # another thread changed it; the walk tries again
+        return None
+    return copy
+
+
+class _NotPlainError(Exception):
+    """A value is more than a small JSON value."""
+
+
+def _plain(value: Any, depth: int, left: list[int]) -> dict[str, JsonValue] | list[JsonValue]:
+    """The copy of a small JSON object or list, which is what most arguments are.
+
+    Args:
+        left: Fields and items that may still be met; counted down.
+    """
+    left[0] -= len(value)
+    if left[0] < 0 or not depth:
+        raise _NotPlainError
+    if type(value) is list:
+        return [_plain_item(item, depth, left) for item in value]
+    copy: dict[str, JsonValue] = {}
+    for key, item in value.items():
+        if type(key) is not str or len(key) > SHORT:
+            raise _NotPlainError
+        kind = type(item)
+        if (kind is str and len(item) <= _PLAIN_TEXT) or item is None or kind is bool:
+            copy[key] = item
+        else:
+            copy[key] = _plain_item(item, depth, left)
+    return copy
+
+
+def _plain_item(item: Any, depth: int, left: list[int]) -> JsonValue:
+    kind = type(item)
+    if kind is str:
+        is_plain = len(item) <= _PLAIN_TEXT
+    elif kind is int:
+        is_plain = -BIG < item < BIG
+    elif kind is float:
+        is_plain = item - item == 0.0
+    elif kind is dict or kind is list:
+        return _plain(item, depth - 1, left)
+    else:
+        is_plain = item is None or kind is bool
+    if not is_plain:
+        raise _NotPlainError
+    return item  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Turns verdicts into one decision: pure, standard library only."""

@@ -1,0 +1,1 @@
+"""The face inside pytest: agent runs as tests, verdicts as outcomes."""
