@@ -46,8 +46,8 @@ bench: $(STAMP) ## run the benchmarks, or one: make bench NAME=overhead
 
 # Universal: one lock for every supported Python and system. Names, versions and hashes, no hosts.
 # The second holds what the tests need, with the oldest supported major version of openai.
-COMPILE = .venv-lock/bin/uv --no-config pip compile pyproject.toml --extra openai --extra otlp \
-	--extra yaml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+COMPILE = .venv-lock/bin/uv --no-config pip compile pyproject.toml --extra anthropic --extra openai \
+	--extra otlp --extra yaml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command "make lock" --quiet $(UPGRADE)
 
 lock: ## bring both lock files up to pyproject.toml; UPGRADE=--upgrade takes newer releases too
