@@ -7,35 +7,26 @@ from dataclasses import dataclass
 
 from agenttrace.domain import (
     BOUNDARIES,
-    MISSING,
     Boundary,
     BoundaryFigures,
     Cause,
     Divergence,
     First,
-    Kind,
     Owner,
     Status,
 )
+from agenttrace.scoring._broken import OWNER_OF, rule_fault
 from agenttrace.scoring._causes import cannot_be_placed
 from agenttrace.scoring._link import Links
-from agenttrace.scoring._policy import (
-    broken_at,
-    broken_rules,
-    first_out_of_order,
-    observed_calls,
-)
+from agenttrace.scoring._match import match
+from agenttrace.scoring._plan import due_form
+from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._row import Found, Row
 
 _BOUNDARY_FIRST = {
     Boundary.MODEL: First.MODEL,
     Boundary.ADAPTER: First.ADAPTER,
     Boundary.EXECUTOR: First.EXECUTOR,
-}
-_BOUNDARY_OWNER = {
-    Boundary.MODEL: Owner.AGENT,
-    Boundary.ADAPTER: Owner.ADAPTER,
-    Boundary.EXECUTOR: Owner.EXECUTOR,
 }
 
 
@@ -64,10 +55,16 @@ def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> B
     """
     found = row.in_order()
     clean = (figures is None or figures.counts.exact) and not broken
-    if not found and row.required is not None:
-        found = _out_of_order(row)
+    lead = row.evidence.first_observed
+    if lead is Boundary.ADAPTER and found and _leaves_plan(row, lead):
+        return _unplaced(lead)
     if not found:
-        return _without_divergence(row, clean, broken)
+        fault = None if _is_about_the_end(broken) else rule_fault(row, broken)
+        if fault is None:
+            return _without_divergence(row, clean, broken)
+        if fault.divergence.boundary is lead is not Boundary.MODEL:
+            return _unplaced(lead)
+        found = [fault]
     first = found[0].divergence
     ran = any(
         one.chain is not None and one.chain.runs and one.divergence.owner is not Owner.NONE
@@ -91,7 +88,7 @@ def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> B
     owner = first.owner
     if owner is Owner.NONE and failed:
         # The plan itself shows the fault here: met at the boundary before, missed at this one.
-        owner = _BOUNDARY_OWNER[first.boundary]
+        owner = OWNER_OF[first.boundary]
     return Blame(
         status=Status.FAIL if failed else Status.PASS,
         first=_BOUNDARY_FIRST[first.boundary],
@@ -105,23 +102,55 @@ def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> B
 def _without_divergence(row: Row, clean: bool, broken: Sequence[str]) -> Blame:
     if clean:
         return NOTHING_WRONG
-    for rule in broken:
-        kind = rule.partition(":")[0]
-        if kind == "outcome":
-            # Every call is right and the state is not: the tool itself did it.
-            return _failed(Boundary.EXECUTOR, Owner.TOOL_OWNER)
-        if kind in ("leak", "min_calls"):
-            return _failed(Boundary.MODEL, Owner.AGENT)
+    kinds = {rule.partition(":")[0] for rule in broken}
+    if "outcome" in kinds:
+        # Every call is right and the state is not: the tool itself did it.
+        return _failed(Boundary.EXECUTOR, Owner.TOOL_OWNER)
+    if "leak" in kinds:
+        # The last message is the model's own, whatever else was recorded.
+        return _failed(Boundary.MODEL, Owner.AGENT)
     lead = row.evidence.first_observed
-    if broken:
-        for boundary in BOUNDARIES:
-            if row.evidence.is_observed(boundary) and set(
-                broken_rules(row.case, row.evidence, boundary)
-            ) & set(broken):
-                if boundary is lead and boundary is not Boundary.MODEL:
-                    return _unplaced(boundary)
-                return _failed(boundary, _BOUNDARY_OWNER[boundary])
+    for boundary in BOUNDARIES:
+        if row.evidence.is_observed(boundary) and set(
+            broken_rules(row.case, row.evidence, boundary)
+        ) & set(broken):
+            if boundary is lead and boundary is not Boundary.MODEL:
+                return _unplaced(boundary)
+            return _failed(boundary, OWNER_OF[boundary])
+    if row.evidence.conduct.human_edits and lead is Boundary.MODEL:
+        return _edited_off_plan()
     return _unplaced(lead or row.compare)
+
+
+def _is_about_the_end(broken: Sequence[str]) -> bool:
+    """Whether every broken rule is one about state or last message: no call broke it."""
+    return bool(broken) and all(rule.startswith(("outcome:", "leak:")) for rule in broken)
+
+
+def _leaves_plan(row: Row, lead: Boundary) -> bool:
+    """Whether the calls of the first recorded boundary are not the plan's, as far as declared."""
+    if row.required is None:
+        return False
+    seen = observed_calls(row.evidence, lead, row.case.agents) or []
+    forms = [row.declared(one.form, adapted=True) for one in seen]
+    due = [due_form(call, row.declared, adapted=True) for call in row.required]
+    found = match(due, forms, row.case.ignore_args)
+    return bool(found.missing or found.extra)
+
+
+def _edited_off_plan() -> Blame:
+    return Blame(
+        status=Status.INCONCLUSIVE,
+        first=First.LABEL,
+        owner=Owner.LABEL_OWNER,
+        causes=(
+            Cause(
+                code="edited-off-plan",
+                detail="the model kept the plan and a person's recorded edit left it; the "
+                "reference does not know of the edit",
+            ),
+        ),
+    )
 
 
 def _failed(boundary: Boundary, owner: Owner) -> Blame:
@@ -168,45 +197,3 @@ def _refused_before_entry(chain: Links) -> bool:
     refused = any(entry.call.error is not None for entry in chain.at(Boundary.ADAPTER))
     stopped = any(entry.call.error is not None for entry in chain.at(Boundary.EXECUTOR))
     return not chain.runs and (refused or stopped)
-
-
-def _out_of_order(row: Row) -> list[Found]:
-    """Equal calls in an order that a rule forbids, at the first boundary where they stand so."""
-    case, evidence = row.case, row.evidence
-    for boundary in BOUNDARIES:
-        seen = observed_calls(evidence, boundary, case.agents)
-        if not seen:
-            continue
-        forms = [one.form for one in seen]
-        names = [form.name for form in forms]
-        pair = first_out_of_order(case, names)
-        if pair is not None:
-            return [_reordered(row, boundary, seen[names.index(pair[1])].index, list(pair), names)]
-        for rule in case.sequence:
-            at = broken_at(rule, forms)
-            if at is not None:
-                wanted = [rule.before.name, rule.after.name]
-                return [_reordered(row, boundary, seen[at].index, wanted, names)]
-    return []
-
-
-def _reordered(
-    row: Row, boundary: Boundary, index: int, wanted: list[str], names: list[str]
-) -> Found:
-    chain = next(
-        chain for chain in row.chains if any(entry.index == index for entry in chain.at(boundary))
-    )
-    listed = row.case.ordered if wanted[0] in row.case.ordered else wanted
-    return Found(
-        row.times[id(chain)],
-        chain,
-        Divergence(
-            boundary=boundary,
-            kind=Kind.REORDERED,
-            path="",
-            call=chain.key,
-            before=list(listed) or MISSING,
-            after=[name for name in names if name in listed],
-            owner=_BOUNDARY_OWNER[boundary],
-        ),
-    )

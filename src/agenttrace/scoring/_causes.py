@@ -6,7 +6,7 @@ manifest proves not to concern a call is a finding, not a cause.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from agenttrace.domain import (
     BOUNDARIES,
@@ -14,21 +14,26 @@ from agenttrace.domain import (
     BoundaryFigures,
     Case,
     Cause,
+    Decision,
     Evidence,
+    JsonValue,
+    RequiredCall,
 )
 from agenttrace.records import canonical
+from agenttrace.scoring._masks import looks_masked
 
 
 def join_causes(case: Case | None, evidence: Evidence) -> list[Cause]:
     """Why the records may belong to another case or run; owner: the evaluation platform."""
     own = evidence.ownership
     found = list(foreign_records(evidence))
-    if own.link_case_id is not None and own.link_case_id != own.scored_case_id:
+    scored = own.scored_case_id or (case.case_id if case is not None else None)
+    if own.link_case_id is not None and scored is not None and own.link_case_id != scored:
         found.append(
             Cause(
                 code="link-to-other-case",
-                detail=f"the report's link leads to {own.link_case_id!r}, "
-                f"the scored artifact is of {own.scored_case_id!r}",
+                detail=f"the report's link leads to {own.link_case_id!r:.80}, "
+                f"the scored artifact is of {scored!r:.80}",
             )
         )
     if own.reference_chosen_by in ("fallback", "position"):
@@ -39,6 +44,15 @@ def join_causes(case: Case | None, evidence: Evidence) -> list[Cause]:
             )
         )
     if case is not None:
+        nameless = own.case_id_observed and own.case_id_in_trace is None
+        if nameless and own.requests_of_case is None and evidence.run.case_id is None:
+            found.append(
+                Cause(
+                    code="no-case-id",
+                    detail="the trace carries no case id, and no request is known to be this "
+                    "case's; by time alone they cannot be joined",
+                )
+            )
         for what, named in (
             ("the scored artifact", own.scored_case_id),
             ("the trace", own.case_id_in_trace),
@@ -80,11 +94,14 @@ def completeness_causes(evidence: Evidence) -> list[Cause]:
         else:
             detail = "no provider response was recorded for the run"
         found.append(Cause(code="blank", detail=detail))
-    elif whole.requests_made and whole.requests_made > (whole.responses_recorded or 0):
-        missing = whole.requests_made - (whole.responses_recorded or 0)
-        found.append(
-            Cause(code="response-missing", detail=f"{missing} requests have no recorded response")
-        )
+    else:
+        recorded = whole.responses_recorded
+        if recorded is None and evidence.responses is not None:
+            recorded = len(evidence.responses)
+        if whole.requests_made and recorded is not None and whole.requests_made > recorded:
+            missing = whole.requests_made - recorded
+            detail = f"{missing} requests have no recorded response"
+            found.append(Cause(code="response-missing", detail=detail))
     return found
 
 
@@ -151,6 +168,33 @@ def unobserved_causes(
     return found
 
 
+def answered_without_record(case: Case, evidence: Evidence) -> list[Cause]:
+    """Calls whose answer went back to the model although no run of them was recorded.
+
+    A manifest can prove that there was no run; so can a refusal, a cache, a guardrail or a person.
+    """
+    conduct = evidence.conduct
+    guarded = conduct.guardrail is not None and conduct.guardrail.blocked
+    if evidence.completeness.made is not None or guarded or not conduct.answers_in_history:
+        return []
+    ran = {canonical(call.call_id) for call in evidence.executor}
+    ran |= {canonical(call_id) for call_id in conduct.cache_hits}
+    ran |= {canonical(call.call_id) for call in evidence.adapter if call.error is not None}
+    ran |= {canonical(one.call) for one in conduct.approvals if one.decision is Decision.REJECT}
+    lost = [
+        call
+        for call in evidence.model or evidence.adapter
+        if call.call_id in conduct.answers_in_history
+        and canonical(call.call_id) not in ran
+        and evidence.sees(Boundary.EXECUTOR, call.name)
+        and call.name not in case.contract.client_side_tools
+    ]
+    if not lost:
+        return []
+    names = ", ".join(call.name for call in lost)
+    return [Cause(code="run-not-recorded", detail=f"answered, with no run on record: {names:.200}")]
+
+
 def boundary_not_recorded(boundary: Boundary) -> Cause:
     """The compared boundary was not recorded."""
     return Cause(
@@ -168,18 +212,38 @@ def cannot_be_placed(boundary: Boundary) -> Cause:
     )
 
 
-def mask_causes(evidence: Evidence, figures: BoundaryFigures | None) -> list[Cause]:
-    """Masks that do not keep equality: the unmasked digests say something else than the masks."""
-    digests = evidence.integrity.digests
-    expected, observed = digests.get("value_expected"), digests.get("value_observed")
-    if expected is None or observed is None or figures is None:
+def mask_causes(
+    evidence: Evidence,
+    figures: BoundaryFigures | None,
+    required: Sequence[RequiredCall],
+    compare: Boundary,
+) -> list[Cause]:
+    """Equal masks that do not say that the values behind them are equal."""
+    if figures is None or not figures.counts.exact:
         return []
-    exact = figures.counts.exact
-    if expected == observed and not exact:
-        return [Cause(code="mask-unstable", detail="equal values carry different masks")]
-    if expected != observed and exact:
+    digests, masking = evidence.integrity.digests, evidence.integrity.masking
+    expected, observed = digests.get("value_expected"), digests.get("value_observed")
+    if expected != observed and expected is not None and observed is not None:
         return [Cause(code="mask-collapsed", detail="different values carry one mask")]
+    if expected is not None or masking is None or masking.method != "constant":
+        return []
+    if compare in masking.boundaries and any(_holds_mask(call.arguments) for call in required):
+        return [Cause(code="mask-collapsed", detail="every value carries the same mask")]
     return []
+
+
+def _holds_mask(value: JsonValue) -> bool:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if looks_masked(one):
+                return True
+        elif isinstance(one, Mapping):
+            waiting += one.values()
+        elif isinstance(one, Sequence):
+            waiting += one
+    return False
 
 
 def _holds_anything(evidence: Evidence) -> bool:
@@ -248,9 +312,12 @@ def _contradictions(evidence: Evidence) -> Iterator[Cause]:
                 code="status-contradicted",
                 detail=f"recorded as {status.recorded}, known to be {status.actual}",
             )
+    held = {
+        boundary: {canonical(call.call_id) for call in evidence.at(boundary)}
+        for boundary in {source.boundary for source in whole.source_calls}
+    }
     for source in whole.source_calls:
-        held = evidence.at(source.boundary)
-        if not any(canonical(c.call_id) == canonical(source.call_id) for c in held):
+        if canonical(source.call_id) not in held[source.boundary]:
             yield Cause(
                 code="lost-in-conversion",
                 detail=f"{source.name} stands in the raw {source.boundary} messages only",

@@ -11,20 +11,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agenttrace.domain import (
+    BOUNDARIES,
+    MISSING,
+    AssertedValue,
     Boundary,
     BoundaryFigures,
     Case,
     Cause,
     Evidence,
+    JsonValue,
     Missing,
     Owner,
     RequiredCall,
 )
-from agenttrace.records import canonical
+from agenttrace.records import canonical, dump_json
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._match import match, value_at
 from agenttrace.scoring._policy import observed_calls
-from agenttrace.scoring._schema import breaks_schema
+from agenttrace.scoring._rules import accepts
+from agenttrace.scoring._schema import breaks_schema, lacks_required
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +62,14 @@ def label_fault(
         return _label_owner("no-plan-for-route", detail)
     for cause in _contradictions(case, required or ()):
         return LabelFault(Owner.LABEL_OWNER, cause)
-    for cause in _asserted_otherwise(evidence, required or ()):
+    for cause in _asserted_otherwise(evidence, required):
         return LabelFault(Owner.LABEL_OWNER, cause)
     if required is None or figures is None or figures.counts.exact:
         return None
     versions = evidence.tools.versions
     reference = versions.get("reference")
-    used = versions.get(compare.value, versions.get("model"))
+    stated = [versions.get(boundary.value) for boundary in (compare, *BOUNDARIES)]
+    used = next((version for version in stated if version is not None), None)
     if reference is not None and used is not None and canonical(reference) != canonical(used):
         detail = f"the reference is written for schema version {reference}, the run used {used}"
         return _label_owner("stale-reference", detail)
@@ -75,7 +81,10 @@ def label_fault(
     for call in required:
         schema = evidence.tools.schemas.get(call.name)
         adapted = compare is Boundary.MODEL or call.name in case.contract.tools
-        if not adapted and breaks_schema(call.arguments, schema):
+        if not adapted and (
+            breaks_schema(call.arguments, schema)
+            or lacks_required(call.arguments, schema, call.rules)
+        ):
             return _label_owner(
                 "reference-off-schema",
                 f"the required call of {call.name!r} does not fit the tool's own schema",
@@ -117,20 +126,32 @@ def _contradictions(case: Case, required: Sequence[RequiredCall]) -> Iterator[Ca
             )
 
 
-def _asserted_otherwise(evidence: Evidence, required: Sequence[RequiredCall]) -> Iterator[Cause]:
+def _asserted_otherwise(
+    evidence: Evidence, required: Sequence[RequiredCall] | None
+) -> Iterator[Cause]:
+    """Assertions of the case's own that no planned call can meet."""
     for one in evidence.tools.asserted:
-        stated = [
-            value
-            for call in required
-            if call.name == one.tool
-            and not isinstance(value := value_at(call.arguments, one.path), Missing)
-        ]
-        if stated and canonical(one.value) not in {canonical(value) for value in stated}:
-            yield Cause(
-                code="contradiction",
-                detail=f"the plan says {stated[0]!r:.40} at {one.tool}{one.path}, "
-                f"the case's own assertions say {one.value!r:.40}",
-            )
+        planned = [call for call in required or () if call.name == one.tool]
+        if required is None or any(_states(call, one) for call in planned):
+            continue
+        stated = value_at(planned[0].arguments, one.path) if planned else MISSING
+        yield Cause(
+            code="contradiction",
+            detail=f"the plan says {_shown(stated)} at {one.tool:.60}{one.path:.60}, "
+            f"the case's own assertions say {_shown(one.value)}",
+        )
+
+
+def _shown(value: JsonValue | Missing) -> str:
+    return "nothing" if isinstance(value, Missing) else f"{dump_json(value):.40}"
+
+
+def _states(call: RequiredCall, one: AssertedValue) -> bool:
+    rule = call.rules.get(one.path)
+    if rule is not None:
+        return accepts(rule, one.value)
+    stated = value_at(call.arguments, one.path)
+    return not isinstance(stated, Missing) and canonical(stated) == canonical(one.value)
 
 
 def _asks_for_what_adapter_supplies(

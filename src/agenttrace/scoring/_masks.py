@@ -11,9 +11,10 @@ from typing import Final
 
 _MASK: Final = re.compile(
     r"\*{3}"
-    r"|^<?\[?(?:masked|redacted|scrubbed|filtered|secret|removed)(?:[ :_-][^\]\n]{0,200})?\]?>?$"
+    r"|^[<\[]{1,2}(?i:masked|redacted|scrubbed|filtered|secret|removed)"
+    r"(?:[ :_-][^\]>\n]{0,200})?[\]>]{1,2}$"
     r"|^\[[A-Z][A-Z_]*_[0-9a-z]+\]$",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _LONGEST: Final = 10_000
 

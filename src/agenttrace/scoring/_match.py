@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from agenttrace.domain import (
     MISSING,
@@ -28,7 +28,8 @@ from agenttrace.scoring._forms import CallForm, pick
 from agenttrace.scoring._rules import accepts
 
 Ignored = Mapping[str, frozenset[str]]
-_MOST_EDGES: Final = 250_000
+_MOST_EDGES: Final = 100_000
+_Apart: TypeAlias = "tuple[int, list[JsonValue | Missing]]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,24 @@ def fits(required: RequiredCall, seen: CallForm, ignored: Ignored) -> bool:
     if required.name != seen.name or seen.args is None:
         return False
     skip = ignored.get(required.name, frozenset())
-    rest = pick(seen.args, skip)
-    for pointer, rule in required.rules.items():
-        if not accepts(rule, value_at(rest, pointer)):
-            return False
-        rest = without_pointer(rest, pointer)
-    return canonical(pick(required.arguments, skip)) == canonical(rest)
+    values, rest = _taken_apart(pick(seen.args, skip), tuple(required.rules))
+    return rest == canonical(pick(required.arguments, skip)) and _accepted(required, values)
+
+
+def _taken_apart(
+    args: JsonObject, pointers: tuple[str, ...]
+) -> tuple[list[JsonValue | Missing], str]:
+    """What stands at the pointers, and canonical text of all else."""
+    values = []
+    for pointer in pointers:
+        values.append(value_at(args, pointer))
+        args = without_pointer(args, pointer)
+    return values, canonical(args)
+
+
+def _accepted(required: RequiredCall, values: Sequence[JsonValue | Missing]) -> bool:
+    rules = required.rules.values()
+    return all(accepts(rule, value) for rule, value in zip(rules, values, strict=True))
 
 
 def match(
@@ -72,7 +85,7 @@ def match(
     """The largest one-to-one matching; both sides may be empty.
 
     Raises:
-        UnscorableError: Rules make more than 250,000 pairs possible within one tool.
+        UnscorableError: Rules make more than 100,000 pairs possible within one tool.
     """
     free: dict[str, deque[int]] = defaultdict(deque)
     for index, seen in enumerate(observed):
@@ -144,8 +157,8 @@ def loose_f1(required: Sequence[RequiredCall], observed: Sequence[CallForm]) -> 
     """
     if any(call.rules for call in required) or any(call.args is None for call in observed):
         return None
-    want = {(call.name, _frozen(call.arguments)) for call in required}
-    got = {(call.name, _frozen(call.args)) for call in observed}
+    want = {_loose_key(call.name, call.arguments) for call in required}
+    got = {_loose_key(call.name, call.args) for call in observed}
     if not want and not got:
         return 0.0
     return round(2 * len(want & got) / (len(want) + len(got)), 4)
@@ -178,10 +191,7 @@ def _match_ruled(
                 f"{len(by_name[name])} observed ones, more pairs than {_MOST_EDGES}. The row was "
                 "not matched. Use literal arguments, or split the case."
             )
-    edges = {
-        i: [j for j in by_name[required[i].name] if fits(required[i], observed[j], ignored)]
-        for i in open_required
-    }
+    edges = _edges(required, open_required, observed, by_name, ignored)
     kept = set(_largest(edges))
     back: dict[int, list[int]] = {}
     for i in open_required:
@@ -189,6 +199,32 @@ def _match_ruled(
             for j in edges[i]:
                 back.setdefault(j, []).append(i)
     taken.update(_largest({j: back[j] for j in sorted(back)}))
+
+
+def _edges(
+    required: Sequence[RequiredCall],
+    open_required: Sequence[int],
+    observed: Sequence[CallForm],
+    by_name: Mapping[str, Sequence[int]],
+    ignored: Ignored,
+) -> dict[int, list[int]]:
+    """Which observed calls each required one fits; each call is taken apart once a set of rules."""
+    apart: dict[tuple[str, tuple[str, ...]], dict[str, list[_Apart]]] = {}
+    edges = {}
+    for i in open_required:
+        call = required[i]
+        skip, pointers = ignored.get(call.name, frozenset()), tuple(call.rules)
+        groups = apart.get((call.name, pointers))
+        if groups is None:
+            groups = apart[call.name, pointers] = {}
+            for j in by_name[call.name]:
+                args = observed[j].args
+                if args is not None:
+                    values, rest = _taken_apart(pick(args, skip), pointers)
+                    groups.setdefault(rest, []).append((j, values))
+        near = groups.get(canonical(pick(call.arguments, skip)), [])
+        edges[i] = [j for j, values in near if _accepted(call, values)]
+    return edges
 
 
 def _largest(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
@@ -224,9 +260,23 @@ def _largest(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
     return place
 
 
-def _frozen(value: JsonValue) -> object:
-    if isinstance(value, Mapping):
-        return ("o", frozenset((key, _frozen(item)) for key, item in value.items()))
-    if isinstance(value, list | tuple):
-        return ("l", tuple(_frozen(item) for item in value))
-    return value
+def _loose_key(name: str, args: JsonValue) -> str:
+    """Canonical text in which numbers are equal as in Python: `1`, `1.0` and `true` are one."""
+    holder: list[JsonValue] = [args]
+    waiting: list[tuple[dict[str, JsonValue] | list[JsonValue], str | int]] = [(holder, 0)]
+    while waiting:
+        place, key = waiting.pop()
+        value: JsonValue = place[key]  # type: ignore[index]
+        if isinstance(value, Mapping):
+            copy: dict[str, JsonValue] | list[JsonValue] = dict(value)
+            waiting += [(copy, name) for name in value]
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            copy = list(value)
+            waiting += [(copy, index) for index in range(len(value))]
+        elif isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+            place[key] = int(value)  # type: ignore[index]
+            continue
+        else:
+            continue
+        place[key] = copy  # type: ignore[index]
+    return canonical([name, holder[0]])

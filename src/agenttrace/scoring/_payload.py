@@ -96,10 +96,8 @@ def _was_edited(row: Row, lower: Entry, change: Change) -> bool:
     if lower.boundary is not Boundary.EXECUTOR or isinstance(change.after, Missing):
         return False
     return any(
-        edit.call_id == lower.call.call_id
-        and edit.path == change.path
-        and canonical(edit.after) == canonical(change.after)
-        for edit in row.evidence.conduct.human_edits
+        edit.path == change.path and canonical(edit.after) == canonical(change.after)
+        for edit in row.edits.get(canonical(lower.call.call_id), ())
     )
 
 

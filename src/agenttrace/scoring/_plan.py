@@ -7,7 +7,9 @@ or dropped, or is one more of a call that was due.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from agenttrace.domain import (
     MISSING,
@@ -31,7 +33,6 @@ from agenttrace.scoring._row import (
     LAST,
     Found,
     Row,
-    is_blind_repeat,
     is_cut_off,
     is_planned,
     was_refused,
@@ -52,9 +53,11 @@ class _PlanWalk:
     def __init__(self, row: Row, required: Sequence[RequiredCall]) -> None:
         self.row = row
         self.required = required
-        at_model = row.compare is Boundary.MODEL
-        self.declared = Declared(Contract()) if at_model else row.declared
+        self.at_model = row.compare is Boundary.MODEL
+        self.declared = Declared(Contract()) if self.at_model else row.declared
         self.ignored = row.case.ignore_args
+        self._made: Counter[str] = Counter()
+        self._fitting: dict[str, int] = {}
 
     def run(self) -> None:
         row = self.row
@@ -67,7 +70,8 @@ class _PlanWalk:
         # Executed chains take a required slot before unexecuted ones.
         mine = sorted(planned, key=lambda chain: not chain.runs)
         seen = [self._seen(chain) for chain in mine]
-        due = [self._due(call) for call in self.required]
+        due = [due_form(call, self.declared, adapted=not self.at_model) for call in self.required]
+        self._made.update(form.key for form in seen)
         matching = match(due, seen, self.ignored)
         left = list(matching.missing)
         over = sorted(matching.extra, key=lambda j: row.times[id(mine[j])])
@@ -83,11 +87,10 @@ class _PlanWalk:
     def _seen(self, chain: Links) -> CallForm:
         entry = chain.at(Boundary.MODEL)[0]
         form = self.declared(entry.form)
-        for edit in self.row.evidence.conduct.human_edits:
-            if form.args is not None and edit.call_id == entry.call.call_id:
-                here = value_at(form.args, edit.path)
-                if not isinstance(here, Missing) and canonical(here) == canonical(edit.before):
-                    form = form.with_args(_replaced(form.args, edit.path, edit.after))
+        for edit in self.row.edits.get(canonical(entry.call.call_id), ()):
+            here = value_at(form.args or {}, edit.path)
+            if not isinstance(here, Missing) and canonical(here) == canonical(edit.before):
+                form = form.with_args(_replaced(form.args or {}, edit.path, edit.after))
         return form
 
     def _take_met(
@@ -104,28 +107,22 @@ class _PlanWalk:
         changed as declared alone, the model's own spelling is not asked.
         """
         for i in list(left):
-            for j in over:
-                entry = mine[j].at(Boundary.MODEL)[0]
-                plain = self.declared(entry.form)
-                below = mine[j].at(self.row.compare) if due[i].rules else []
-                if fits(due[i], plain, self.ignored) or any(
-                    low.declared.key == entry.declared.key
-                    and fits(self.required[i], low.form, self.ignored)
-                    for low in below
-                ):
-                    left.remove(i)
-                    over.remove(j)
-                    break
+            if not self.row.edits and not due[i].rules:
+                continue
+            j = next((j for j in over if self._is_met(i, due[i], mine[j])), None)
+            if j is not None:
+                left.remove(i)
+                over.remove(j)
 
-    def _due(self, call: RequiredCall) -> RequiredCall:
-        adapted = self.row.compare is not Boundary.MODEL
-        form = self.declared(CallForm(call.name, call.arguments), adapted=adapted)
-        args = dict(form.args or {})
-        for pointer in call.rules:
-            name = split_pointer(pointer)[0] if pointer else ""
-            if name in args and name not in call.arguments:
-                del args[str(name)]
-        return RequiredCall(name=form.name, arguments=args, rules=call.rules, why=call.why)
+    def _is_met(self, i: int, due: RequiredCall, chain: Links) -> bool:
+        entry = chain.at(Boundary.MODEL)[0]
+        if canonical(entry.call.call_id) in self.row.edits:
+            return fits(due, self.declared(entry.form), self.ignored)
+        return bool(due.rules) and any(
+            low.declared.key == entry.declared.key
+            and fits(self.required[i], low.form, self.ignored)
+            for low in chain.at(self.row.compare)
+        )
 
     def _pair_by_name(
         self,
@@ -135,14 +132,21 @@ class _PlanWalk:
         left: list[int],
         over: list[int],
     ) -> None:
-        for i in list(left):
-            near = [j for j in over if seen[j].name == due[i].name and seen[j].args is not None]
+        free: dict[str, dict[int, None]] = defaultdict(dict)
+        for j in over:
+            if seen[j].args is not None:
+                free[seen[j].name][j] = None
+        paired = {}
+        for i in left:
+            near = list(islice(free[due[i].name], _MOST_CANDIDATES))
             if not near:
                 continue
-            differences = {j: self._differences(due[i], seen[j]) for j in near[:_MOST_CANDIDATES]}
-            j = min(differences, key=lambda j: len(differences[j]))
-            opened = self.row.declared.opened(mine[j].at(Boundary.MODEL)[0].form)
-            for one in (recorded(d, self.required[i].arguments, opened.args) for d in differences[j]):
+            j, differences = self._nearest(due[i], seen, near)
+            paired[i] = j
+            del free[due[i].name][j]
+            opened = self.declared.opened(mine[j].at(Boundary.MODEL)[0].form)
+            for found in differences:
+                one = recorded(found, self.required[i].arguments, opened.args)
                 self.row.note(
                     mine[j],
                     Boundary.MODEL,
@@ -152,8 +156,23 @@ class _PlanWalk:
                     before=one.before,
                     after=one.after,
                 )
-            left.remove(i)
-            over.remove(j)
+        taken = set(paired.values())
+        left[:] = [i for i in left if i not in paired]
+        over[:] = [j for j in over if j not in taken]
+
+    def _nearest(
+        self, due: RequiredCall, seen: Sequence[CallForm], near: Sequence[int]
+    ) -> tuple[int, list[Change]]:
+        """The first call with the fewest differences; one is the fewest that there can be."""
+        best: tuple[int, list[Change]] | None = None
+        for j in near:
+            found = self._differences(due, seen[j])
+            if best is None or len(found) < len(best[1]):
+                best = j, found
+            if len(found) <= 1:
+                break
+        assert best is not None, "asked only where a call is near"
+        return best
 
     def _differences(self, due: RequiredCall, seen: CallForm) -> list[Change]:
         skip = self.ignored.get(due.name, frozenset())
@@ -175,13 +194,15 @@ class _PlanWalk:
         left: list[int],
         over: list[int],
     ) -> None:
-        for i in list(left):
-            wanted = canonical(due[i].arguments)
-            j = next(
-                (j for j in over if seen[j].args is not None and canonical(seen[j].args) == wanted),
-                None,
-            )
-            if j is not None:
+        free: dict[str, deque[int]] = defaultdict(deque)
+        for j in over:
+            if seen[j].args is not None:
+                free[canonical(seen[j].args)].append(j)
+        paired = {}
+        for i in left:
+            waiting = free.get(canonical(due[i].arguments))
+            if waiting:
+                paired[i] = j = waiting.popleft()
                 self.row.note(
                     mine[j],
                     Boundary.MODEL,
@@ -190,8 +211,9 @@ class _PlanWalk:
                     before=due[i].name,
                     after=seen[j].name,
                 )
-                left.remove(i)
-                over.remove(j)
+        taken = set(paired.values())
+        left[:] = [i for i in left if i not in paired]
+        over[:] = [j for j in over if j not in taken]
 
     def _surplus(
         self,
@@ -209,14 +231,14 @@ class _PlanWalk:
             if taken is not None:
                 left.remove(taken)
             return
-        wanted = sum(fits(one, form, self.ignored) for one in due)
+        wanted = self._wanted(due, form)
         if not wanted:
             row.note(chain, Boundary.MODEL, Kind.ADDED, model_owner(row, chain), after=form.shown())
             return
         if was_refused(chain):
             return
-        made = sum(other.key == form.key for other in seen)
-        blind = is_blind_repeat(row.evidence, call)
+        made = self._made[form.key]
+        blind = call.ref in row.blind_repeats
         row.note(
             chain,
             Boundary.EXECUTOR if blind else Boundary.MODEL,
@@ -225,6 +247,12 @@ class _PlanWalk:
             before=wanted,
             after=made,
         )
+
+    def _wanted(self, due: Sequence[RequiredCall], form: CallForm) -> int:
+        """How many of the required calls are met by a call like this."""
+        if form.key not in self._fitting:
+            self._fitting[form.key] = sum(fits(one, form, self.ignored) for one in due)
+        return self._fitting[form.key]
 
     def _forbidden_of_others(self, planned: Sequence[Links]) -> None:
         row = self.row
@@ -260,6 +288,17 @@ class _PlanWalk:
                 ),
             )
         )
+
+
+def due_form(call: RequiredCall, declared: Declared, *, adapted: bool) -> RequiredCall:
+    """A required call after declared changes; a default is no literal where a rule speaks."""
+    form = declared(CallForm(call.name, call.arguments), adapted=adapted)
+    args = dict(form.args or {})
+    for pointer in call.rules:
+        name = split_pointer(pointer)[0] if pointer else ""
+        if name in args and name not in call.arguments:
+            del args[name]
+    return RequiredCall(name=form.name, arguments=args, rules=call.rules, why=call.why)
 
 
 def note_unreadable(row: Row, chain: Links) -> None:
@@ -313,14 +352,14 @@ def _offered_stale_schema(row: Row) -> bool:
 
 
 def _replaced(args: JsonObject, pointer: str, value: JsonValue) -> JsonObject:
+    """Arguments with another value at a pointer; as they are where it leads through no object."""
     parts = split_pointer(pointer)
-    if not parts:
-        return args
-    head, rest = str(parts[0]), parts[1:]
-    if not rest:
-        return {**args, head: value}
-    inner = args.get(head)
-    if not isinstance(inner, dict):
-        return args
-    tail = "/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in rest)
-    return {**args, head: _replaced(inner, tail, value)}
+    passed: list[JsonObject] = [args]
+    for part in parts[:-1]:
+        inner = passed[-1].get(part)
+        if not isinstance(inner, Mapping):
+            return args
+        passed.append(inner)
+    for part, container in zip(reversed(parts), reversed(passed), strict=False):
+        value = {**container, part: value}
+    return value if parts and isinstance(value, Mapping) else args

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from agenttrace.domain import (
@@ -13,6 +14,7 @@ from agenttrace.domain import (
     Case,
     Evidence,
     Execution,
+    ForbiddenCall,
     JsonValue,
     Missing,
     SequenceRule,
@@ -69,16 +71,19 @@ def observed_calls(
 def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[str, ...]:
     """Rules that the calls of one boundary break, by their stable names, sorted.
 
-    Rules about plan, order and counts speak of the case's agents; `forbidden` of all.
+    Rules about plan, order and counts speak of the case's agents; `forbidden` of all. Where the
+    boundary was not observed, none of these is broken: nothing is known of its calls.
     """
-    every = observed_calls(evidence, boundary) or []
+    every = observed_calls(evidence, boundary)
+    if every is None:
+        return tuple(sorted([*_outcome(case, evidence), *_leaks(case, evidence)]))
     mine = [s for s in every if case.agents is None or s.call.agent in case.agents]
     forms = [s.form for s in mine]
     return tuple(
         sorted(
             [
                 *_forbidden(case, [s.form for s in every]),
-                *_ordered(case, [form.name for form in forms]),
+                *(rule for rule, _ in out_of_order(case, [form.name for form in forms])),
                 *_counts(case, forms),
                 *_repeats(case, forms),
                 *(
@@ -105,35 +110,32 @@ def broken_at(rule: SequenceRule, forms: Sequence[CallForm]) -> int | None:
     return None
 
 
-def first_out_of_order(case: Case, names: Sequence[str]) -> tuple[str, str] | None:
-    """The first pair of `ordered` that does not stand in order: (before, after)."""
-    for before, after in zip(case.ordered, case.ordered[1:], strict=False):
-        if after in names and (before not in names or names.index(after) < names.index(before)):
-            return before, after
-    return None
-
-
-def _forbidden(case: Case, forms: Sequence[CallForm]) -> list[str]:
-    broken = []
-    for rule in case.forbidden:
-        wanted = None if rule.arguments is None else canonical(rule.arguments)
-        for form in forms:
-            if form.name != rule.name:
-                continue
-            if wanted is None or (form.args is not None and canonical(form.args) == wanted):
-                broken.append(f"forbidden:{rule.name}")
-                break
-    return broken
-
-
-def _ordered(case: Case, names: Sequence[str]) -> list[str]:
+def out_of_order(case: Case, names: Sequence[str]) -> list[tuple[str, int]]:
+    """Broken pairs of `ordered`: the rule's stable name, and the index of the call made early."""
     place: dict[str, int] = {}
     for index, name in enumerate(names):
         place.setdefault(name, index)
     return [
-        f"ordered:{before}>{after}"
-        for before, after in zip(case.ordered, case.ordered[1:], strict=False)
+        (f"ordered:{before}>{after}", place[after])
+        for before, after in pairwise(case.ordered)
         if after in place and (before not in place or place[after] < place[before])
+    ]
+
+
+def is_forbidden(rule: ForbiddenCall, form: CallForm) -> bool:
+    """Whether a call is what a rule forbids: any call of the tool, or one with those arguments."""
+    if form.name != rule.name:
+        return False
+    if rule.arguments is None:
+        return True
+    return form.args is not None and canonical(form.args) == canonical(rule.arguments)
+
+
+def _forbidden(case: Case, forms: Sequence[CallForm]) -> list[str]:
+    return [
+        f"forbidden:{rule.name}"
+        for rule in case.forbidden
+        if any(is_forbidden(rule, form) for form in forms)
     ]
 
 

@@ -1,83 +1,118 @@
-"""What the model was told about each run, against what the run gave."""
+"""What the model was told about each run, against what the run gave.
+
+A result has changed only when it is unequal under every known rendering of it: its JSON, its text,
+and the content blocks that carry either.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
 
-from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown
+from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
 from agenttrace.records import JsonTextError, canonical, dump_json, parse_json
 from agenttrace.scoring._link import Links
 from agenttrace.scoring._row import Row
+
+_ERROR_WORDS: Final = re.compile(
+    r"\b(?:errors?|exceptions?|failed|failure|traceback|timed out|timeout)\b", re.IGNORECASE
+)
+_NO_ERROR: Final = re.compile(
+    r"\b(?:no|without|zero|0)\s+(?:errors?|exceptions?|failures?)\b", re.IGNORECASE
+)
+_LONGEST: Final = 100_000
+Rendering = tuple[str, str]
 
 
 def walk_results(row: Row) -> None:
     """Note results that were altered, swapped or hidden on their way back to the model.
 
-    A result has changed only when it is unequal under every known rendering of it. What was
-    handed back after the last turn was not observed, and says nothing.
+    What was handed back after the last turn was not observed, and says nothing.
     """
     shown = row.evidence.conduct.results_shown
     if not shown:
         return
     by_place, by_id = _model_chains(row)
-    for one in shown:
-        chain = by_place.get((one.turn, one.position)) or by_id.get(canonical(one.call_id))
+    runs_of: dict[Rendering, set[str]] = defaultdict(set)
+    for call in row.evidence.executor:
+        for one in _renderings(call.result):
+            runs_of[one].add(call.ref)
+    for answer in shown:
+        chain = by_place.get((answer.turn, answer.position)) or by_id.get(canonical(answer.call_id))
         if chain is not None:
-            _judge(row, chain, one)
+            _judge(row, chain, answer, runs_of)
 
 
-def _judge(row: Row, chain: Links, one: ResultShown) -> None:
-    entry = chain.first(Boundary.EXECUTOR)
-    if entry is None or not isinstance(entry.call, Execution):
+def is_same_result(returned: JsonValue, shown: JsonValue) -> bool:
+    """Whether `shown` is one of the renderings in which a result reaches a model."""
+    return not _renderings(returned).isdisjoint(_readings(shown))
+
+
+def _judge(
+    row: Row, chain: Links, one: ResultShown, runs_of: Mapping[Rendering, Iterable[str]]
+) -> None:
+    runs = [entry.call for entry in chain.at(Boundary.EXECUTOR)]
+    if not runs or not isinstance(runs[0], Execution):
         return
-    run = entry.call
-    returned = one.returned if one.returned_observed else run.result
-    failed = run.error is not None and not one.returned_observed
-    if not failed and not run.result_observed and not one.returned_observed:
+    run = runs[0]
+    readings = _readings(one.shown)
+    failed = run.error is not None
+    if one.returned_observed:
+        returned = one.returned
+        same = is_same_result(returned, one.shown)
+    else:
+        returned = run.result
+        same = any(
+            isinstance(run, Execution)
+            and run.error is None
+            and (not run.result_observed or not readings.isdisjoint(_renderings(run.result)))
+            for run in runs
+        )
+    if same or (failed and not one.returned_observed and (one.is_error or _tells_error(run, one))):
         return
-    if is_same_result(returned, one.shown) and not failed:
-        return
-    if failed:
-        if one.is_error or _tells_error(run.error or "", one.shown):
-            return
+    if failed or one.is_error:
         kind: Kind = Kind.ERROR_HIDDEN
     else:
-        others = [
-            call.result
-            for call in row.evidence.executor
-            if call.ref != run.ref and not one.returned_observed
-        ]
-        swapped = any(is_same_result(other, one.shown) for other in others)
+        own = {run.ref for run in runs}
+        swapped = not one.returned_observed and any(
+            ref not in own for reading in readings for ref in runs_of.get(reading, ())
+        )
         kind = Kind.RESULT_SWAPPED if swapped else Kind.RESULT_CHANGED
     row.note(
         chain,
         Boundary.EXECUTOR,
         kind,
         Owner.ADAPTER,
-        before=run.error if failed else returned,
+        before=run.error if failed and not one.returned_observed else returned,
         after=one.shown,
         later=0.5,
     )
 
 
-def is_same_result(returned: JsonValue, shown: JsonValue) -> bool:
-    """Whether `shown` is one of the renderings in which a result reaches a model."""
-    if canonical(returned) == canonical(shown):
-        return True
-    if isinstance(shown, list | tuple):
-        text = _content_text(shown)
-        return text is not None and is_same_result(returned, text)
-    if not isinstance(shown, str):
-        return False
+def _renderings(returned: JsonValue) -> set[Rendering]:
+    """The forms in which a result may be handed on."""
+    found = {("json", canonical(returned))}
     if isinstance(returned, str):
-        return returned.strip() == shown.strip() or shown == dump_json(returned)
-    if shown.strip() == str(returned):
-        return True
-    try:
-        return canonical(parse_json(shown).value) == canonical(returned)
-    except JsonTextError:
-        return False
+        found.add(("text", returned.strip()))
+    else:
+        # Where a number is too long or a value too deep, nobody's `str` got through either.
+        with suppress(ValueError, RecursionError):
+            found.add(("text", str(returned)))
+    return found
+
+
+def _readings(shown: JsonValue) -> set[Rendering]:
+    """The results that what was shown may stand for."""
+    found = {("json", canonical(shown))}
+    text = _content_text(shown) if isinstance(shown, list | tuple) else shown
+    if isinstance(text, str):
+        found |= {("text", text.strip()), ("json", canonical(text))}
+        with suppress(JsonTextError):
+            found.add(("json", canonical(parse_json(text).value)))
+    return found
 
 
 def _content_text(blocks: Sequence[JsonValue]) -> str | None:
@@ -93,11 +128,39 @@ def _content_text(blocks: Sequence[JsonValue]) -> str | None:
     return "".join(parts) if parts else None
 
 
-def _tells_error(error: str, shown: JsonValue) -> bool:
-    text = shown if isinstance(shown, str) else dump_json(shown)
+def _tells_error(run: ToolCall, one: ResultShown) -> bool:
+    """Whether what was shown lets the model know that the run failed."""
+    text = one.shown if isinstance(one.shown, str) else dump_json(one.shown)
+    error = run.error or ""
     message = error.partition(": ")[2] or error
-    lowered = text.casefold()
-    return message.casefold() in lowered or "error" in lowered or "exception" in lowered
+    if message and message.casefold() in text.casefold():
+        return True
+    answers = list(_objects(one.shown, text))
+    if answers:
+        return any(_states_error(answer) for answer in answers)
+    return _ERROR_WORDS.search(_NO_ERROR.sub("", text[:_LONGEST])) is not None
+
+
+def _objects(shown: JsonValue, text: str) -> Iterator[Mapping[str, JsonValue]]:
+    if isinstance(shown, Mapping):
+        yield shown
+    elif isinstance(shown, str):
+        try:
+            value = parse_json(text).value
+        except JsonTextError:
+            return
+        if isinstance(value, Mapping):
+            yield value
+
+
+def _states_error(answer: Mapping[str, JsonValue]) -> bool:
+    return (
+        any(
+            value not in (None, False, "", 0) and _ERROR_WORDS.search(f"{key} {value!s:.1000}")
+            for key, value in answer.items()
+        )
+        or answer.get("ok") is False
+    )
 
 
 def _model_chains(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from agenttrace.domain import (
     MISSING,
     Boundary,
     Case,
+    Decision,
     Divergence,
     Evidence,
+    HumanEdit,
     JsonValue,
     Kind,
     Missing,
@@ -22,6 +28,7 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical, parse_arguments
 from agenttrace.scoring._declared import Declared
+from agenttrace.scoring._forms import form_of
 from agenttrace.scoring._link import Links
 
 Order = tuple[float, float]
@@ -42,9 +49,9 @@ class Found:
         return self.order, self.divergence.boundary.position, self.divergence.path
 
 
-@dataclass(slots=True)
+@dataclass
 class Row:
-    """What all questions of one row are asked about."""
+    """What all questions of one row are asked about, with what is looked up call by call."""
 
     case: Case
     evidence: Evidence
@@ -96,6 +103,70 @@ class Row:
         """All divergences, the first one first."""
         return sorted(self.found, key=lambda one: one.sort_key)
 
+    @cached_property
+    def decisions(self) -> Mapping[str, Decision]:
+        """The last decision about each call, by its id's canonical text."""
+        return {canonical(a.call): a.decision for a in self.evidence.conduct.approvals}
+
+    @cached_property
+    def edits(self) -> Mapping[str, Sequence[HumanEdit]]:
+        """Recorded edits of each call, by its id's canonical text."""
+        found: dict[str, list[HumanEdit]] = defaultdict(list)
+        for edit in self.evidence.conduct.human_edits:
+            found[canonical(edit.call_id)].append(edit)
+        return found
+
+    @cached_property
+    def call_ids(self) -> frozenset[str]:
+        """Canonical text of every id that a chain begins with."""
+        return frozenset(canonical(chain.lead.call.call_id) for chain in self.chains)
+
+    @cached_property
+    def twins(self) -> Mapping[Hashable, Sequence[Links]]:
+        """Chains whose model records repeat each other within one response, by what is equal."""
+        found: dict[Hashable, list[Links]] = defaultdict(list)
+        for chain in self.chains:
+            entry = chain.first(Boundary.MODEL)
+            if entry is not None and entry.call.call_id is not None:
+                found[twin_key(entry.call)].append(chain)
+        return found
+
+    @cached_property
+    def blind_repeats(self) -> frozenset[str]:
+        """`ref` of each call that repeats an earlier one for a reason outside the model.
+
+        Either the run was restarted without the history of an earlier attempt, or the earlier run
+        was reported as failed although it had its effect.
+        """
+        conduct, evidence = self.evidence.conduct, self.evidence
+        blind = {one.number for one in conduct.attempts if one.history_has_first_result is False}
+        told_failed = {
+            canonical(e.call_id)
+            for e in evidence.executor
+            if e.error is not None and e.effect and e.call_id is not None
+        }
+        if not blind and not told_failed:
+            return frozenset()
+        found = set()
+        first_told: dict[str, int] = {}
+        first_of: dict[str, dict[int, int]] = defaultdict(dict)
+        for call in sorted(evidence.model, key=lambda call: call.turn or 0):
+            turn, key = call.turn or 0, form_of(call).key
+            restarted = call.attempt in blind and any(
+                attempt < call.attempt and first < turn for attempt, first in first_of[key].items()
+            )
+            if restarted or first_told.get(key, turn) < turn:
+                found.add(call.ref)
+            first_of[key].setdefault(call.attempt, turn)
+            if canonical(call.call_id) in told_failed:
+                first_told.setdefault(key, turn)
+        return frozenset(found)
+
+
+def twin_key(call: ToolCall) -> Hashable:
+    """What twins have in common."""
+    return canonical(call.call_id), call.response_id, call.name, call.raw
+
 
 def times_of(evidence: Evidence, chains: Sequence[Links]) -> dict[int, Order]:
     """When each chain's call was made: turn, then place; never a clock.
@@ -105,7 +176,8 @@ def times_of(evidence: Evidence, chains: Sequence[Links]) -> dict[int, Order]:
     """
     turns = [call.turn or 0 for call in evidence.model]
     last = float(max(turns, default=0))
-    numbered = [(c.seq, float(c.turn or 0)) for c in evidence.model if c.seq is not None]
+    numbered = sorted((c.seq, float(c.turn or 0)) for c in evidence.model if c.seq is not None)
+    latest = list(accumulate((turn for _, turn in numbered), max))
     times: dict[int, Order] = {}
     for n, chain in enumerate(chains):
         lead = chain.lead
@@ -114,8 +186,8 @@ def times_of(evidence: Evidence, chains: Sequence[Links]) -> dict[int, Order]:
             continue
         turn = last
         if lead.call.seq is not None and len(numbered) == len(evidence.model):
-            seq = lead.call.seq
-            turn = max((t for s, t in numbered if s < seq), default=0.0)
+            before = bisect_left(numbered, (lead.call.seq, 0.0))
+            turn = latest[before - 1] if before else 0.0
         times[id(chain)] = (turn, 1e6 + n)
     return times
 
@@ -134,36 +206,3 @@ def was_refused(chain: Links) -> bool:
     """Whether every adapter record of the chain refused the call."""
     here = chain.at(Boundary.ADAPTER)
     return bool(here) and all(entry.call.error is not None for entry in here)
-
-
-def is_blind_repeat(evidence: Evidence, call: ToolCall) -> bool:
-    """Whether a call repeats an earlier one for a reason outside the model.
-
-    Either the run was restarted without the history of its first attempt, or the earlier run was
-    reported as failed although it had its effect.
-    """
-    earlier = [
-        c
-        for c in evidence.model
-        if (c.turn or 0) < (call.turn or 0) and c.name == call.name and _same_payload(c, call)
-    ]
-    if not earlier:
-        return False
-    blind = {
-        one.number for one in evidence.conduct.attempts if one.history_has_first_result is False
-    }
-    told_failed = {
-        canonical(e.call_id)
-        for e in evidence.executor
-        if e.error is not None and e.effect and e.call_id is not None
-    }
-    return any(
-        (call.attempt in blind and c.attempt < call.attempt) or canonical(c.call_id) in told_failed
-        for c in earlier
-    )
-
-
-def _same_payload(left: ToolCall, right: ToolCall) -> bool:
-    if left.arguments is None or right.arguments is None:
-        return left.raw == right.raw
-    return canonical(left.arguments) == canonical(right.arguments)

@@ -75,9 +75,14 @@ def _range(rule: ArgumentRule, value: JsonValue) -> bool:
     if not is_number(value):
         return False
     bounds = _bounds(rule)
-    number = exact(value)
     low, high = bounds.get("min"), bounds.get("max")
-    return (low is None or exact(low) <= number) and (high is None or number <= exact(high))
+    return (low is None or _at_most(low, value)) and (high is None or _at_most(value, high))
+
+
+def _at_most(low: Any, high: Any) -> bool:
+    if low.__class__ is high.__class__ and is_number(low):
+        return bool(low <= high)
+    return exact(low) <= exact(high)
 
 
 def _tolerance(rule: ArgumentRule, value: JsonValue) -> bool:

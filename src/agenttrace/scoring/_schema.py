@@ -1,15 +1,16 @@
 """What a tool's JSON Schema says about a call: its types and its parameters, no more.
 
-This is a stated subset: `type`, `properties`, `additionalProperties: false`. It tells a call that
-breaks its tool's own schema from one that merely leaves the plan.
+This is a stated subset: `type`, `properties`, `additionalProperties: false`, and for references
+`required`. It tells a call that breaks its tool's own schema from one that merely leaves the plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from agenttrace.domain import JsonObject, JsonValue
+from agenttrace.records import split_pointer
 
 _TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "string": lambda value: isinstance(value, str),
@@ -33,6 +34,28 @@ def breaks_schema(args: JsonObject, schema: JsonObject | None) -> bool:
     if schema.get("additionalProperties") is False and any(name not in known for name in args):
         return True
     return any(name in known and not _has_type(value, known[name]) for name, value in args.items())
+
+
+def lacks_required(
+    args: JsonObject, schema: JsonObject | None, elsewhere: Collection[str] = ()
+) -> bool:
+    """Whether a parameter is left out that the schema requires and states no default for.
+
+    Args:
+        elsewhere: Pointers to arguments that are given in another way.
+    """
+    required = schema.get("required") if schema is not None else None
+    properties = schema.get("properties") if schema is not None else None
+    if not isinstance(required, list | tuple) or not isinstance(properties, Mapping):
+        return False
+    given = {split_pointer(pointer)[:1] for pointer in elsewhere}
+    for name in required:
+        stated = properties.get(name) if isinstance(name, str) else None
+        if not isinstance(stated, Mapping) or "default" in stated:
+            continue
+        if name not in args and (name,) not in given:
+            return True
+    return False
 
 
 def _has_type(value: JsonValue, stated: JsonValue) -> bool:

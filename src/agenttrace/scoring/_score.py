@@ -6,7 +6,9 @@ records give the same verdict, whatever order or process they came in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
@@ -27,9 +29,11 @@ from agenttrace.domain import (
     Status,
     Verdict,
 )
+from agenttrace.errors import UnscorableError
 from agenttrace.records import canonical
 from agenttrace.scoring._blame import Blame, blame
 from agenttrace.scoring._causes import (
+    answered_without_record,
     boundary_not_recorded,
     completeness_causes,
     completeness_findings,
@@ -39,12 +43,13 @@ from agenttrace.scoring._causes import (
     unobserved_causes,
     unusable_records,
 )
-from agenttrace.scoring._declared import Declared, stated_defaults, tool_name
+from agenttrace.scoring._declared import Declared, stated_defaults
+from agenttrace.scoring._doubts import doubts
+from agenttrace.scoring._figures import all_figures, choose_plan, name_score, ragas_score
 from agenttrace.scoring._label import label_fault
 from agenttrace.scoring._link import Links, build_chains
-from agenttrace.scoring._match import figures, loose_f1
 from agenttrace.scoring._plan import find_plan_divergences
-from agenttrace.scoring._policy import Seen, broken_rules, observed_calls
+from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._results import walk_results
 from agenttrace.scoring._row import Row, times_of
 from agenttrace.scoring._walk import walk_chains
@@ -79,14 +84,37 @@ def score(
             be compared among the records.
 
     Raises:
-        UnscorableError: The case asks for a matching that cannot be bounded.
+        UnscorableError: The case asks for a matching that cannot be bounded, or a value of the
+            case or the evidence is none that JSON or a rule could hold.
     """
+    with _refusing():
+        return _score(case, evidence, compare, redactor)
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Turn what broken values raise, deep in a comparison, into this package's own refusal."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, re.error) as error:
+        raise UnscorableError(
+            f"The row cannot be judged: {type(error).__name__}: {error!s:.200}. It was given no "
+            "verdict. Look for a value that is no JSON, or a rule that cannot be asked."
+        ) from error
+
+
+def _score(
+    case: Case | None,
+    evidence: Evidence,
+    compare: Boundary | None,
+    redactor: ExpectedMasker | None,
+) -> Verdict:
     asked = case or NO_CASE
     at = asked.compare or compare or Boundary.EXECUTOR
     if redactor is not None:
         asked = _masked(asked, redactor)
     plan_id, required = choose_plan(asked, evidence, at)
-    by_boundary = _all_figures(asked, evidence, required)
+    by_boundary = all_figures(asked, evidence, required)
     broken = broken_rules(asked, evidence, at) if case is not None else ()
     row = _row(asked, evidence, required, at)
     result = _judge(row, case, by_boundary[at], broken, redactor)
@@ -118,18 +146,27 @@ def score(
             + [c.response_id for c in evidence.model]
         ),
         evidence_digest=evidence.digest,
-        galtea_tool_correctness=_name_score(asked.contract, required, own),
-        ragas_tool_call_f1=_ragas(asked, required, own),
+        galtea_tool_correctness=name_score(asked.contract, required, own),
+        ragas_tool_call_f1=ragas_score(asked, required, own),
     )
 
 
 def records_alone(case: Case | None, evidence: Evidence) -> First:
-    """The first boundary that the records show by themselves, without plan, rules or identity."""
+    """The first boundary that the records show by themselves, without plan, rules or identity.
+
+    Raises:
+        UnscorableError: As `score`.
+    """
+    with _refusing():
+        return _records_alone(case, evidence)
+
+
+def _records_alone(case: Case | None, evidence: Evidence) -> First:
     contract = case.contract if case is not None else Contract()
     bare = replace(NO_CASE, contract=contract, ignore_args=case.ignore_args if case else {})
     if any(foreign_records(evidence)):
         return First.JOIN
-    if completeness_causes(evidence):
+    if completeness_causes(evidence) or unusable_records(evidence):
         return First.INSTRUMENTATION
     row = _row(bare, evidence, None, Boundary.EXECUTOR)
     walk_chains(row)
@@ -137,29 +174,6 @@ def records_alone(case: Case | None, evidence: Evidence) -> First:
     _runtime_types(row)
     found = row.in_order()
     return First(found[0].divergence.boundary.value) if found else First.NONE
-
-
-def choose_plan(
-    case: Case, evidence: Evidence, at: Boundary
-) -> tuple[str | None, tuple[RequiredCall, ...] | None]:
-    """The plan the row is judged by: its id, and its calls; (None, None) where there is none.
-
-    `router` takes the plan written for the router's value; `any_of` the one with the highest F1
-    at the compared boundary, the first of equals.
-    """
-    if case.plan_by is None:
-        return None, case.required
-    if case.plan_by == "router":
-        value = canonical(evidence.conduct.router_value)
-        for plan in case.plans:
-            if canonical(plan.when) == value:
-                return plan.plan_id, plan.required
-        return None, None
-    forms = [seen.form for seen in observed_calls(evidence, at, case.agents) or []]
-    best = max(
-        case.plans, key=lambda plan: figures(plan.required, forms, case.ignore_args).counts.f1 or 0
-    )
-    return best.plan_id, best.required
 
 
 def _judge(
@@ -180,16 +194,23 @@ def _judge(
     walk_chains(row)
     walk_results(row)
     _runtime_types(row)
-    unusable = unusable_records(row.evidence)
-    needed = {record.boundary for record in row.evidence.completeness.unusable}
-    if unusable and (row.found or row.compare in needed):
-        return _instrumentation(unusable)
+    clean = not broken and (at_compared is None or at_compared.counts.exact)
+    open_questions = doubts(row, clean=clean)
+    if open_questions:
+        return _instrumentation(open_questions)
     result = blame(row, at_compared, broken)
-    if row.required is not None and not row.evidence.is_observed(row.compare):
-        if not row.found:
-            return _instrumentation([boundary_not_recorded(row.compare)])
-        return replace(result, status=Status.FAIL)
-    return result
+    if row.evidence.is_observed(row.compare) or not _asks_of_calls(row):
+        return result
+    if result.first in (First.NONE, First.INSTRUMENTATION):
+        return _instrumentation([boundary_not_recorded(row.compare)])
+    return replace(result, status=Status.FAIL)
+
+
+def _asks_of_calls(row: Row) -> bool:
+    """Whether the case asks anything that the calls of the compared boundary must answer."""
+    case = row.case
+    rules = (case.forbidden, case.ordered, case.sequence, case.max_calls, case.min_calls)
+    return row.required is not None or any(rules) or bool(case.once_per)
 
 
 def _incomplete(
@@ -198,7 +219,8 @@ def _incomplete(
     tools = sorted({call.name for call in row.required or ()})
     found = completeness_causes(row.evidence)
     found += unobserved_causes(row.case, row.evidence, row.compare, tools)
-    found += mask_causes(row.evidence, at_compared)
+    found += answered_without_record(row.case, row.evidence)
+    found += mask_causes(row.evidence, at_compared, row.required or (), row.compare)
     if redactor is not None and row.required:
         for key_id in sorted(redactor.unknown_keys(row.evidence)):
             found.append(
@@ -260,19 +282,6 @@ def _row(
         chains=chains,
         times=times_of(evidence, chains),
     )
-
-
-def _all_figures(
-    case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None
-) -> dict[Boundary, BoundaryFigures | None]:
-    made: dict[Boundary, BoundaryFigures | None] = {}
-    for boundary in BOUNDARIES:
-        seen = observed_calls(evidence, boundary, case.agents)
-        if seen is None or required is None:
-            made[boundary] = None
-        else:
-            made[boundary] = figures(required, [s.form for s in seen], case.ignore_args)
-    return made
 
 
 def _masked(case: Case, redactor: ExpectedMasker) -> Case:
@@ -356,21 +365,3 @@ def _not_the_agents(evidence: Evidence) -> Iterator[Cause]:
 
 def _distinct(ids: Sequence[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in ids if one is not None))
-
-
-def _name_score(
-    contract: Contract, required: Sequence[RequiredCall] | None, seen: Sequence[Seen] | None
-) -> int | None:
-    """1 when the sets of canonical tool names are equal, else 0: Galtea's Tool Correctness."""
-    if seen is None or required is None:
-        return None
-    wanted = {tool_name(call.name, contract) for call in required}
-    return int(wanted == {tool_name(one.form.name, contract) for one in seen})
-
-
-def _ragas(
-    case: Case, required: Sequence[RequiredCall] | None, seen: Sequence[Seen] | None
-) -> float | None:
-    if seen is None or required is None or case.plans:
-        return None
-    return loose_f1(required, [one.form for one in seen])

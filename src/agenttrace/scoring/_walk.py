@@ -14,9 +14,9 @@ from agenttrace.domain import (
     Boundary,
     Decision,
     Execution,
+    Guardrail,
     Kind,
     Owner,
-    ToolCall,
     is_agents_own,
 )
 from agenttrace.records import canonical
@@ -25,7 +25,7 @@ from agenttrace.scoring._forms import CallForm, handed_on
 from agenttrace.scoring._link import Entry, Links
 from agenttrace.scoring._payload import compare_payloads
 from agenttrace.scoring._plan import model_owner, note_unreadable
-from agenttrace.scoring._row import Row, is_blind_repeat
+from agenttrace.scoring._row import Row, twin_key
 from agenttrace.scoring._schema import breaks_schema
 
 
@@ -97,7 +97,7 @@ class _Walk:
         offered = row.evidence.tools.offered
         if self.first.form.args is None and not chain.runs:
             note_unreadable(row, chain)
-        elif self._twins() and self._twins()[0] is not self.first.call:
+        elif self._twins() and self._twins()[0] is not chain:
             row.note(
                 chain,
                 Boundary.MODEL,
@@ -116,7 +116,7 @@ class _Walk:
                 model_owner(row, chain),
                 after=self.first.form.shown(),
             )
-        elif chain.runs and is_blind_repeat(row.evidence, call):
+        elif chain.runs and call.ref in row.blind_repeats:
             row.note(
                 chain,
                 Boundary.EXECUTOR,
@@ -233,9 +233,8 @@ class _Walk:
     def _never_ran(self, upper: Entry, records: Sequence[Entry]) -> None:
         row, chain = self.row, self.chain
         conduct = row.evidence.conduct
-        call_id = self.first.call.call_id
         guard = conduct.guardrail
-        blocked = guard is not None and guard.blocked and guard.call in (None, call_id)
+        blocked = guard is not None and guard.blocked and self._is_guarded(guard)
         if row.is_faulty(chain) or blocked or self._decision() is Decision.REJECT:
             return
         answered = any(e.call.call_id in conduct.cache_hits for e in records)
@@ -247,6 +246,12 @@ class _Walk:
             Owner.EXECUTOR,
             before=upper.form.shown(),
         )
+
+    def _is_guarded(self, guard: Guardrail) -> bool:
+        """Whether a guardrail speaks of this call; one that names no known call speaks of all."""
+        if guard.call is None or guard.call == self.first.call.call_id:
+            return True
+        return canonical(guard.call) not in self.row.call_ids
 
     def _mutated(self, records: Sequence[Entry]) -> None:
         for entry in records:
@@ -265,49 +270,27 @@ class _Walk:
                 )
 
     def _decision(self) -> Decision | None:
-        call_id = canonical(self.first.call.call_id)
-        decisions = [
-            one.decision
-            for one in self.row.evidence.conduct.approvals
-            if canonical(one.call) == call_id
-        ]
-        return decisions[-1] if decisions else None
+        return self.row.decisions.get(canonical(self.first.call.call_id))
 
     def _ran_against_a_decision(self) -> bool:
         conduct = self.row.evidence.conduct
         if conduct.approvals and self._decision() is not Decision.APPROVE:
             return True
         guard = conduct.guardrail
-        if guard is None or guard.blocked or guard.call not in (None, self.first.call.call_id):
+        if guard is None or guard.blocked or not self._is_guarded(guard):
             return False
         if guard.tripped_at_ms is None or guard.tool_started_at_ms is None:
             return False
         return guard.tool_started_at_ms > guard.tripped_at_ms
 
-    def _twins(self) -> list[ToolCall]:
-        """The model's records that repeat this one within its response, itself included."""
-        first = self.first.call
-        if first.call_id is None:
-            return []
-        return [
-            call
-            for call in self.row.evidence.model
-            if call.call_id == first.call_id
-            and call.response_id == first.response_id
-            and call.name == first.name
-            and call.raw == first.raw
-        ]
+    def _twins(self) -> Sequence[Links]:
+        """Chains whose model records repeat this one within its response, itself included."""
+        return self.row.twins.get(twin_key(self.first.call), ())
 
     def _spare(self) -> int:
         """Runs of this chain that a twin without a run of its own may have asked for."""
         if self.lead is not Boundary.MODEL:
             return 0
-        twins = {twin.ref for twin in self._twins()}
         return sum(
-            1
-            for other in self.row.chains
-            if other is not self.chain
-            and (entry := other.first(Boundary.MODEL)) is not None
-            and entry.call.ref in twins
-            and not other.at(Boundary.EXECUTOR)
+            twin is not self.chain and not twin.at(Boundary.EXECUTOR) for twin in self._twins()
         )

@@ -43,6 +43,7 @@ class _Item:
         self.fields: dict[str, JsonValue] = {}
         self.text = Fragments()
         self.is_done = False
+        self.is_text_done = False
 
     def plain(self) -> JsonObject:
         """The item as far as it came, with a status only where its end was seen."""
@@ -50,6 +51,8 @@ class _Item:
         status = fields.pop("status", None)
         if self.is_done:
             fields["status"] = status or "completed"
+        elif self.is_text_done:
+            fields["status"] = "completed"
         key = TEXT_FIELDS.get(str(fields.get("type")))
         if key is not None:
             fields.pop(key, None)
@@ -130,7 +133,7 @@ class ResponsesStream:
             item.text.add(event.get("delta"))
         else:
             item.text.set_whole(event.get("arguments", event.get("input")))
-            item.is_done = True
+            item.is_text_done = True
 
     def _item(self, event: JsonObject, fields: JsonObject) -> _Item:
         place, name = as_index(event.get("output_index")), event.get("item_id", fields.get("id"))

@@ -1,0 +1,207 @@
+"""Which records are one logical call, and how that is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from agenttrace.domain import Boundary, Contract, LinkedBy, Phase
+from agenttrace.scoring import score
+from agenttrace.scoring._declared import Declared
+from agenttrace.scoring._link import build_chains
+from tests.builders import (
+    adapter_call,
+    case,
+    due,
+    evidence,
+    execution,
+    model_call,
+    no_plan,
+    places,
+    said,
+)
+
+A, B, C = {"n": 1}, {"n": 2}, {"n": 3}
+
+
+def linked(made):
+    """Each chain as its records, and how every link was made."""
+    chains = [one.to_chain() for one in build_chains(made, Declared(Contract()))]
+    return (
+        [[ref for refs in chain.records.values() for ref in refs] for chain in chains],
+        {ref: how for chain in chains for ref, how in chain.linked_by.items()},
+    )
+
+
+def test_a_span_link_is_stronger_than_ids():
+    chains, how = linked(
+        evidence(
+            [model_call(args=A, call_id="x"), model_call(args=B, call_id="y")],
+            [
+                adapter_call(args=A, call_id="y", link="model/0"),
+                adapter_call(args=B, call_id="x", link="model/1"),
+            ],
+            None,
+        )
+    )
+
+    assert chains == [["model/0", "adapter/0"], ["model/1", "adapter/1"]]
+    assert set(how.values()) == {LinkedBy.SPAN}
+
+
+def test_among_equal_ids_the_equal_payload_comes_first():
+    chains, _ = linked(
+        evidence([model_call(args=A), model_call(args=B)], [adapter_call(args=B)], None)
+    )
+
+    assert chains == [["model/0"], ["model/1", "adapter/0"]]
+
+
+def test_more_of_the_same_under_one_id_is_a_repeat():
+    chains, _ = linked(evidence([model_call()], None, [execution(), execution()]))
+
+    assert chains == [["model/0", "executor/0", "executor/1"]]
+
+
+def test_more_of_the_same_where_no_call_has_an_id_is_a_repeat():
+    verdict = score(
+        case(due()),
+        evidence(
+            [model_call(call_id=None)],
+            [adapter_call(call_id=None)],
+            [execution(call_id=None), execution(call_id=None)],
+        ),
+    )
+
+    assert said(verdict) == ("fail", "executor", "executor-retries")
+
+
+def test_a_run_without_an_id_is_no_repeat_of_a_call_that_has_one():
+    verdict = score(
+        no_plan(), evidence([model_call()], [adapter_call()], [execution(), execution(call_id=None)])
+    )
+
+    assert places(verdict) == [("executor", "not_requested", "", "executor/1")]
+
+
+def test_without_ids_an_equal_payload_links_whatever_the_order():
+    chains, how = linked(
+        evidence(
+            [model_call(args=A, call_id=None), model_call(args=B, call_id=None)],
+            [adapter_call(args=B, call_id="t1"), adapter_call(args=A, call_id="t2")],
+            None,
+        )
+    )
+
+    assert chains == [["model/0", "adapter/1"], ["model/1", "adapter/0"]]
+    assert set(how.values()) == {LinkedBy.PAYLOAD}
+
+
+def test_without_ids_a_changed_call_is_linked_by_its_place():
+    chains, how = linked(
+        evidence(
+            [model_call(args=a, call_id=None) for a in (A, B, C)],
+            [adapter_call(args=a, call_id=None) for a in (A, {"n": 9}, C)],
+            None,
+        )
+    )
+
+    assert chains[1] == ["model/1", "adapter/1"]
+    assert how["adapter/1"] is LinkedBy.POSITION
+
+
+def test_the_last_one_of_a_tool_on_both_sides_is_a_guess():
+    _, how = linked(
+        evidence(
+            [model_call(args=A, call_id="c1"), model_call(args=B, call_id=None, turn=2)],
+            [adapter_call(args=A), adapter_call(args={"n": 9}, call_id="other")],
+            None,
+        )
+    )
+
+    assert how["adapter/1"] is LinkedBy.ONLY_ONE_LEFT
+
+
+def test_a_divergence_that_rests_on_a_guess_owns_nobody_and_fails_nothing():
+    verdict = score(
+        None,
+        evidence(
+            [model_call(args=A, call_id="c1"), model_call(args=B, call_id=None, turn=2)],
+            [adapter_call(args=A), adapter_call(args={"n": 9}, call_id="other")],
+            None,
+        ),
+    )
+
+    assert said(verdict) == ("inconclusive", "instrumentation", "instrumentation")
+    assert [one.owner.value for one in verdict.divergences] == ["none"]
+
+
+def test_two_ids_that_differ_are_two_calls():
+    chains, _ = linked(evidence([model_call(call_id="a")], [adapter_call(args=B, call_id="b")], None))
+
+    assert chains == [["model/0"], ["adapter/0"]]
+
+
+@pytest.mark.parametrize(
+    ("ids", "keys"),
+    [
+        (["a", "b"], ["a", "b"]),
+        (["a", "a"], ["model/0", "model/1"]),
+        ([None, None], ["model/0", "model/1"]),
+        ([7, "b"], ["model/0", "b"]),
+    ],
+)
+def test_a_call_is_named_by_its_id_or_by_its_place(ids, keys):
+    made = evidence([model_call(call_id=one) for one in ids], None, None)
+
+    assert [c.key for c in build_chains(made, Declared(Contract()))] == keys
+
+
+def test_calls_of_set_up_and_evaluation_are_linked_to_none_of_the_agents():
+    made = evidence(
+        [model_call()],
+        [adapter_call()],
+        [execution(), execution(phase=Phase.SETUP), execution(phase=Phase.EVALUATION)],
+    )
+
+    assert said(score(case(due()), made)) == ("pass", "none", "none")
+
+
+def test_an_execution_inside_another_is_no_run_of_the_agents_call():
+    made = evidence(
+        [model_call()],
+        [adapter_call()],
+        [
+            execution(),
+            execution("geocode", A, call_id=None, parent="executor/0"),
+            execution(parent="executor/0"),
+        ],
+    )
+
+    assert said(score(case(due()), made)) == ("pass", "none", "none")
+
+
+def test_an_agent_used_as_a_tool_runs_what_its_own_model_asked_for():
+    made = evidence(
+        [model_call("ask", A), model_call("look", B, call_id="c2", turn=2)],
+        [adapter_call("ask", A), adapter_call("look", B, call_id="c2")],
+        [execution("ask", A), execution("look", B, call_id="c2", parent="executor/0")],
+    )
+
+    assert said(score(no_plan(), made)) == ("pass", "none", "none")
+
+
+def test_a_record_that_skips_a_boundary_joins_the_first_one():
+    chains, _ = linked(evidence([model_call()], [], [execution()]))
+
+    assert chains == [["model/0", "executor/0"]]
+
+
+def test_every_record_stands_in_one_chain():
+    made = evidence(
+        [model_call(call_id=None), model_call(args=A, call_id=4)],
+        [adapter_call(args=A, call_id=4), adapter_call(args=B, call_id=4)],
+        [execution(args=C), execution(args=A, call_id=None)],
+    )
+    refs = [ref for chain in linked(made)[0] for ref in chain]
+
+    assert sorted(refs) == sorted(c.ref for b in Boundary for c in made.at(b))
