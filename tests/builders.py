@@ -42,10 +42,15 @@ def model_call(
 ) -> ToolCall:
     """A call in a provider's response; `raw` text wins over `args`."""
     text = dump_json(ARGS if args is None else args) if raw is None else raw
-    given = {"call_id": "c1", "response_id": f"resp-{turn}", "request_id": f"req-{turn}", **fields}
+    given = {
+        "ref": "",
+        "call_id": "c1",
+        "response_id": f"resp-{turn}",
+        "request_id": f"req-{turn}",
+        **fields,
+    }
     return ToolCall(
         boundary=Boundary.MODEL,
-        ref="",
         name=name,
         arguments=parse_arguments(text).value,
         raw=text,
@@ -59,20 +64,17 @@ def adapter_call(
 ) -> ToolCall:
     """A call that the framework handed on, or refused with an error."""
     taken = ARGS if args is None and error is None else args
-    given = {"call_id": "c1", **fields}
-    return ToolCall(
-        boundary=Boundary.ADAPTER, ref="", name=name, arguments=taken, error=error, **given
-    )
+    given = {"ref": "", "call_id": "c1", **fields}
+    return ToolCall(boundary=Boundary.ADAPTER, name=name, arguments=taken, error=error, **given)
 
 
 def execution(
     name: str = "refund", args: JsonObject | None = None, *, result: JsonValue = "ok", **fields: Any
 ) -> Execution:
     """A run of the tool's function."""
-    given = {"call_id": "c1", **fields}
+    given = {"ref": "", "call_id": "c1", **fields}
     return Execution(
         boundary=Boundary.EXECUTOR,
-        ref="",
         name=name,
         arguments=ARGS if args is None else args,
         result=result,

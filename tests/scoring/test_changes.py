@@ -126,9 +126,12 @@ def test_what_is_dropped_one_way_is_added_the_other(left, right):
 @given(objects, objects)
 def test_every_difference_has_a_difference(left, right):
     for change in changes(left, right):
-        assert change.before is MISSING or change.after is MISSING or change.before != (
-            change.after
-        ) or type(change.before) is not type(change.after)
+        assert (
+            change.before is MISSING
+            or change.after is MISSING
+            or change.before != (change.after)
+            or type(change.before) is not type(change.after)
+        )
 
 
 SYMMETRIC = {

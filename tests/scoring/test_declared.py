@@ -49,7 +49,11 @@ def declared(args, **fields):
         ({"fold_case": ("n",)}, {"n": "AB"}, {"n": "ab"}),
         ({"drop_null_optional": ("n",), "defaults": {"n": 3}}, {"n": None}, {"n": 3}),
         (
-            {"unit": {"euros": "x100"}, "rename": {"euros": "cents"}, "coerce": {"cents": "string"}},
+            {
+                "unit": {"euros": "x100"},
+                "rename": {"euros": "cents"},
+                "coerce": {"cents": "string"},
+            },
             {"euros": 42},
             {"cents": "4200"},
         ),

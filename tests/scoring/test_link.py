@@ -77,7 +77,8 @@ def test_more_of_the_same_where_no_call_has_an_id_is_a_repeat():
 
 def test_a_run_without_an_id_is_no_repeat_of_a_call_that_has_one():
     verdict = score(
-        no_plan(), evidence([model_call()], [adapter_call()], [execution(), execution(call_id=None)])
+        no_plan(),
+        evidence([model_call()], [adapter_call()], [execution(), execution(call_id=None)]),
     )
 
     assert places(verdict) == [("executor", "not_requested", "", "executor/1")]
@@ -135,8 +136,45 @@ def test_a_divergence_that_rests_on_a_guess_owns_nobody_and_fails_nothing():
     assert [one.owner.value for one in verdict.divergences] == ["none"]
 
 
+def guessed(executed):
+    """A second call that is linked at the adapter by nothing but its tool's name."""
+    return evidence(
+        [model_call(args=A, call_id="c1"), model_call(args=B, call_id=None, turn=2)],
+        [adapter_call(args=A), adapter_call(args={"n": 9}, call_id="c2")],
+        [execution(args=A), execution(args=executed, call_id="c2")],
+    )
+
+
+def test_a_guess_beside_a_plan_that_is_met_is_shown_and_decides_nothing():
+    verdict = score(case(due(args=A), due(args=B), ignore_args={}), guessed({"n": 9}))
+    met = score(case(due(args=A), due(args=B), compare=Boundary.MODEL), guessed({"n": 9}))
+
+    assert said(verdict) == ("fail", "adapter", "adapter")
+    assert said(met) == ("pass", "none", "none")
+    assert [one.kind.value for one in met.divergences] == ["value_changed"]
+
+
+def test_what_is_known_comes_before_what_is_guessed_where_no_figure_decides():
+    verdict = score(
+        no_plan(),
+        evidence(
+            [
+                model_call(args=A, call_id=None),
+                model_call(args=B, call_id="c2", turn=2),
+            ],
+            [adapter_call(args={"n": 9}, call_id="x"), adapter_call(args=B, call_id="c2")],
+            [execution(args={"n": 9}, call_id="x"), execution(args=C, call_id="c2")],
+        ),
+    )
+
+    assert said(verdict) == ("fail", "executor", "executor")
+    assert verdict.divergences[0].call == "c2"
+
+
 def test_two_ids_that_differ_are_two_calls():
-    chains, _ = linked(evidence([model_call(call_id="a")], [adapter_call(args=B, call_id="b")], None))
+    chains, _ = linked(
+        evidence([model_call(call_id="a")], [adapter_call(args=B, call_id="b")], None)
+    )
 
     assert chains == [["model/0"], ["adapter/0"]]
 

@@ -87,7 +87,8 @@ class ToolCall:
     """`ref` of the earlier boundary's record that this one answers, noted at capture time."""
 
     parent: str | None = None
-    """`ref` of the execution inside which this was made."""
+    """`ref` of the execution inside which this was made, or of the response inside which the
+    provider ran it by itself."""
 
     digest: str | None = None
     """Keyed digest of the unmasked, untruncated arguments."""
@@ -152,6 +153,9 @@ class Message:
 
     tool: str | None = None
     """The tool that answered."""
+
+    is_error: bool | None = None
+    """Whether a tool's message says of itself that it is an error. None: it does not say."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

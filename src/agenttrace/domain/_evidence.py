@@ -62,7 +62,8 @@ class Manifest:
     last_seq: int = 0
     """Highest number given to a record."""
     made: Mapping[str, int] = field(default_factory=dict)
-    """Records made at each boundary, by its name."""
+    """Records made at each boundary, by its name; other records by `response`, `event`, `schema`;
+    requests by `request`."""
     lost: Mapping[str, int] = field(default_factory=dict)
     """What was lost, refused, or failed to be made, by cause."""
     observes: Mapping[str, tuple[str, ...] | None] = field(default_factory=dict)
@@ -73,6 +74,8 @@ class Manifest:
     """Whether the run had ended."""
     revision: int = 1
     """Grows when late ends make the run settle again."""
+    requests: tuple[str, ...] | None = None
+    """Ids of the requests that were made for the run. None: not known, or too many to list."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agenttrace.domain import (
     BOUNDARIES,
@@ -65,14 +65,20 @@ def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> B
         if fault.divergence.boundary is lead is not Boundary.MODEL:
             return _unplaced(lead)
         found = [fault]
+    guesses = [one for one in found if one.divergence.owner is Owner.NONE]
+    if clean and guesses:
+        # Where no figure shows a fault, what rests on more than a tool's name comes first.
+        found = [one for one in found if one.divergence.owner is not Owner.NONE] + guesses
     first = found[0].divergence
     ran = any(
         one.chain is not None and one.chain.runs and one.divergence.owner is not Owner.NONE
         for one in found
     )
-    guesses = all(one.divergence.owner is Owner.NONE for one in found)
     divergences = tuple(one.divergence for one in found)
-    if guesses and (row.required is None or figures is None) and not broken:
+    if clean and len(guesses) == len(found):
+        if row.required is not None and figures is not None:
+            # The plan is met: what is only guessed to have changed is shown, and decides nothing.
+            return replace(NOTHING_WRONG, divergences=divergences)
         cause = Cause(
             code="linked-by-name-only",
             detail="the records that differ are linked by nothing but the tool's name",

@@ -44,12 +44,20 @@ def form_of(call: ToolCall) -> CallForm:
 
 
 def in_causal_order(evidence: Evidence, boundary: Boundary) -> list[tuple[int, ToolCall]]:
-    """Records of one boundary with their index: the model's by turn, others by sequence."""
+    """Records of one boundary with their index: the model's by turn, then all by sequence.
+
+    Among records of which some have no sequence number, the order of the list stands.
+    """
     records = list(enumerate(evidence.at(boundary)))
-    if boundary is Boundary.MODEL:
-        records.sort(key=lambda pair: pair[1].turn or 0)
-    elif boundary is Boundary.EXECUTOR:
-        records.sort(key=lambda pair: (pair[0] if pair[1].seq is None else pair[1].seq, pair[0]))
+    numbered = all(call.seq is not None for _, call in records)
+
+    def place(pair: tuple[int, ToolCall]) -> tuple[int, int, int]:
+        index, call = pair
+        turn = (call.turn or 0) if boundary is Boundary.MODEL else 0
+        late = call.seq if numbered or boundary is Boundary.EXECUTOR else None
+        return turn, index if late is None else late, index
+
+    records.sort(key=place)
     return records
 
 

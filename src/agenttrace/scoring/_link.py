@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from agenttrace.domain import BOUNDARIES, Boundary, Chain, Evidence, LinkedBy, Phase, ToolCall
 from agenttrace.scoring._declared import Declared
-from agenttrace.scoring._forms import CallForm, captured, form_of
+from agenttrace.scoring._forms import CallForm, captured, form_of, in_causal_order
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ def build_chains(evidence: Evidence, declared: Declared) -> list[Links]:
 
 def _entries(evidence: Evidence, boundary: Boundary, declared: Declared) -> list[Entry]:
     made = []
-    for index, call in enumerate(evidence.at(boundary)):
+    for index, call in in_causal_order(evidence, boundary):
         form = form_of(call)
         changed = declared(form, adapted=boundary is not Boundary.MODEL)
         made.append(Entry(boundary, index, call, form, changed))

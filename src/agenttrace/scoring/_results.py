@@ -14,6 +14,7 @@ from typing import Final
 
 from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
 from agenttrace.records import JsonTextError, canonical, dump_json, parse_json
+from agenttrace.scoring._forms import in_causal_order
 from agenttrace.scoring._link import Links
 from agenttrace.scoring._row import Row
 
@@ -65,12 +66,7 @@ def _judge(
         same = is_same_result(returned, one.shown)
     else:
         returned = run.result
-        same = any(
-            isinstance(run, Execution)
-            and run.error is None
-            and (not run.result_observed or not readings.isdisjoint(_renderings(run.result)))
-            for run in runs
-        )
+        same = any(isinstance(run, Execution) and _is_shown(run, one, readings) for run in runs)
     if same or (failed and not one.returned_observed and (one.is_error or _tells_error(run, one))):
         return
     if failed or one.is_error:
@@ -90,6 +86,15 @@ def _judge(
         after=one.shown,
         later=0.5,
     )
+
+
+def _is_shown(run: Execution, one: ResultShown, readings: set[Rendering]) -> bool:
+    """Whether a run's own result was shown; of a failed one, nothing but its record as it is."""
+    if not run.result_observed:
+        return run.error is None
+    if run.error is not None:
+        return canonical(run.result) == canonical(one.shown)
+    return not readings.isdisjoint(_renderings(run.result))
 
 
 def _renderings(returned: JsonValue) -> set[Rendering]:
@@ -154,12 +159,14 @@ def _objects(shown: JsonValue, text: str) -> Iterator[Mapping[str, JsonValue]]:
 
 
 def _states_error(answer: Mapping[str, JsonValue]) -> bool:
-    return (
-        any(
-            value not in (None, False, "", 0) and _ERROR_WORDS.search(f"{key} {value!s:.1000}")
-            for key, value in answer.items()
+    if answer.get("ok") is False or answer.get("success") is False:
+        return True
+    return any(
+        bool(value)
+        and (
+            "error" in key.casefold() or _ERROR_WORDS.search(_NO_ERROR.sub("", f"{value!s:.1000}"))
         )
-        or answer.get("ok") is False
+        for key, value in answer.items()
     )
 
 
@@ -170,7 +177,7 @@ def _model_chains(
     places: dict[int | None, int] = defaultdict(int)
     by_place: dict[tuple[int | None, int | None], Links] = {}
     by_id: dict[str, Links] = {}
-    for call in row.evidence.model:
+    for _, call in in_causal_order(row.evidence, Boundary.MODEL):
         by_place[call.turn, places[call.turn]] = by_ref[call.ref]
         places[call.turn] += 1
         if call.call_id is not None:

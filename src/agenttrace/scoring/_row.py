@@ -11,12 +11,14 @@ from itertools import accumulate
 from typing import Final
 
 from agenttrace.domain import (
+    BOUNDARIES,
     MISSING,
     Boundary,
     Case,
     Decision,
     Divergence,
     Evidence,
+    Execution,
     HumanEdit,
     JsonValue,
     Kind,
@@ -28,7 +30,7 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical, parse_arguments
 from agenttrace.scoring._declared import Declared
-from agenttrace.scoring._forms import form_of
+from agenttrace.scoring._forms import form_of, in_causal_order
 from agenttrace.scoring._link import Links
 
 Order = tuple[float, float]
@@ -141,9 +143,13 @@ class Row:
         conduct, evidence = self.evidence.conduct, self.evidence
         blind = {one.number for one in conduct.attempts if one.history_has_first_result is False}
         told_failed = {
-            canonical(e.call_id)
-            for e in evidence.executor
-            if e.error is not None and e.effect and e.call_id is not None
+            entry.call.ref
+            for chain in self.chains
+            if any(
+                isinstance(run.call, Execution) and run.call.error is not None and run.call.effect
+                for run in chain.at(Boundary.EXECUTOR)
+            )
+            for entry in chain.at(Boundary.MODEL)
         }
         if not blind and not told_failed:
             return frozenset()
@@ -158,7 +164,7 @@ class Row:
             if restarted or first_told.get(key, turn) < turn:
                 found.add(call.ref)
             first_of[key].setdefault(call.attempt, turn)
-            if canonical(call.call_id) in told_failed:
+            if call.ref in told_failed:
                 first_told.setdefault(key, turn)
         return frozenset(found)
 
@@ -178,17 +184,23 @@ def times_of(evidence: Evidence, chains: Sequence[Links]) -> dict[int, Order]:
     last = float(max(turns, default=0))
     numbered = sorted((c.seq, float(c.turn or 0)) for c in evidence.model if c.seq is not None)
     latest = list(accumulate((turn for _, turn in numbered), max))
+    rank = {
+        (boundary, index): n
+        for boundary in BOUNDARIES
+        for n, (index, _) in enumerate(in_causal_order(evidence, boundary))
+    }
     times: dict[int, Order] = {}
-    for n, chain in enumerate(chains):
+    for chain in chains:
         lead = chain.lead
+        place = float(rank[lead.boundary, lead.index])
         if lead.boundary is Boundary.MODEL:
-            times[id(chain)] = (float(lead.call.turn or 0), float(lead.index))
+            times[id(chain)] = (float(lead.call.turn or 0), place)
             continue
         turn = last
         if lead.call.seq is not None and len(numbered) == len(evidence.model):
             before = bisect_left(numbered, (lead.call.seq, 0.0))
             turn = latest[before - 1] if before else 0.0
-        times[id(chain)] = (turn, 1e6 + n)
+        times[id(chain)] = (turn, 1e6 * lead.boundary.position + place)
     return times
 
 

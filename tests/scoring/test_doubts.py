@@ -1,0 +1,138 @@
+"""What leaves open a divergence that was found: masks, and records that could not be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from agenttrace.domain import (
+    Boundary,
+    Completeness,
+    First,
+    Integrity,
+    Masking,
+    UnusableRecord,
+)
+from agenttrace.scoring import records_alone, score
+from tests.builders import (
+    ARGS,
+    adapter_call,
+    case,
+    clean_run,
+    due,
+    evidence,
+    execution,
+    model_call,
+    no_plan,
+    said,
+)
+
+PASS = ("pass", "none", "none")
+HOLE = ("inconclusive", "instrumentation", "instrumentation")
+MODEL, ADAPTER, EXECUTOR = Boundary
+
+
+def unreadable(*boundaries):
+    return Completeness(
+        unusable=tuple(UnusableRecord(boundary=b, reason="not JSON") for b in boundaries)
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "boundary", "expected"),
+    [
+        (case(due()), EXECUTOR, HOLE),
+        (case(due()), ADAPTER, PASS),
+        (case(due()), MODEL, PASS),
+        (case(due(), compare=MODEL), MODEL, HOLE),
+        (case(due(), compare=MODEL), EXECUTOR, PASS),
+        (no_plan(), MODEL, HOLE),
+    ],
+)
+def test_an_unreadable_record_counts_where_a_clean_row_needs_it(asked, boundary, expected):
+    verdict = score(asked, clean_run(completeness=unreadable(boundary)))
+
+    assert said(verdict) == expected
+    assert "unusable-record" in [one.code for one in (*verdict.findings, *verdict.causes)]
+
+
+def test_without_the_label_an_unreadable_record_leaves_everything_open():
+    made = clean_run(completeness=unreadable(MODEL))
+
+    assert records_alone(case(due()), made) is First.INSTRUMENTATION
+
+
+@pytest.mark.parametrize(
+    ("boundary", "expected"),
+    [(MODEL, HOLE), (ADAPTER, HOLE), (EXECUTOR, ("fail", "adapter", "adapter"))],
+)
+def test_records_after_the_first_divergence_are_not_needed(boundary, expected):
+    made = evidence(
+        [model_call()],
+        [adapter_call(args={"n": 1})],
+        [execution(args={"n": 1})],
+        completeness=unreadable(boundary),
+    )
+
+    assert said(score(case(due(), compare=ADAPTER), made)) == expected
+
+
+MASK = {**ARGS, "order": "[REDACTED]"}
+
+
+def masked_at_the_executor(masked_by, digests=None, masking=None):
+    return evidence(
+        [model_call()],
+        [adapter_call()],
+        [execution(args=MASK)],
+        integrity=Integrity(digests=digests or {}, masked_by=masked_by, masking=masking),
+    )
+
+
+@pytest.mark.parametrize(
+    ("masked_by", "digests", "expected"),
+    [
+        ("framework", {}, ("fail", "executor", "executor")),
+        (None, {}, ("fail", "executor", "executor")),
+        ("recorder", {}, HOLE),
+        ("recorder", {"adapter": "a", "entry": "a"}, HOLE),
+        ("recorder", {"adapter": "a", "entry": "b"}, ("fail", "executor", "instrumentation")),
+        ("recorder", {"value_expected": "a", "value_observed": "a"}, HOLE),
+    ],
+)
+@pytest.mark.parametrize("asked", [case(due()), no_plan()])
+def test_a_mask_is_a_change_of_the_record_unless_digests_say_more(
+    asked, masked_by, digests, expected
+):
+    assert said(score(asked, masked_at_the_executor(masked_by, digests))) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "reference", "expected"),
+    [
+        ("hash", True, ("fail", "model", "agent")),
+        ("hash", False, HOLE),
+        ("sequential", True, HOLE),
+    ],
+)
+def test_different_masks_are_different_values_where_both_were_masked_alike(
+    method, reference, expected
+):
+    masking = Masking(method=method, boundaries=tuple(Boundary), reference=reference, bits=256)
+    made = clean_run(
+        ("refund", {"to": "[EMAIL_ab12]"}),
+        integrity=Integrity(masking=masking, masked_by="recorder"),
+    )
+
+    assert said(score(case(due(args={"to": "[EMAIL_cd34]"})), made)) == expected
+
+
+def test_a_real_fault_beside_an_unstable_mask_is_still_found():
+    made = clean_run(
+        ("refund", {"a": 2, "to": "[EMAIL_2]"}),
+        integrity=Integrity(
+            digests={"value_expected": "e", "value_observed": "e"}, masked_by="recorder"
+        ),
+    )
+    verdict = score(case(due(args={"a": 1, "to": "[EMAIL_2]"})), made)
+
+    assert said(verdict) == ("fail", "model", "agent")
