@@ -2,13 +2,15 @@
 
 from agenttrace.artifacts._format import VERSION, Header, header_line
 from agenttrace.artifacts._read import ArtifactContent, LineProblem, iter_artifact, read_artifact
-from agenttrace.artifacts._write import write_artifact
+from agenttrace.artifacts._write import WholeFile, artifact_lines, write_artifact
 
 __all__ = [
     "VERSION",
     "ArtifactContent",
     "Header",
     "LineProblem",
+    "WholeFile",
+    "artifact_lines",
     "header_line",
     "iter_artifact",
     "read_artifact",

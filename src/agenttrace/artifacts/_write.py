@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from agenttrace.artifacts._format import header_line
 from agenttrace.errors import UnwritableFileError
@@ -22,31 +25,93 @@ def write_artifact(path: Path | str, records: Iterable[Record]) -> None:
     Raises:
         UnwritableFileError: The file or its folder cannot be written; what was there still is.
     """
-    target = Path(path)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
-                file.writelines(f"{line}\n" for line in _lines(records))
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-        _sync_folder(target.parent)
-    except OSError as error:
-        raise UnwritableFileError(str(path), error.strerror or type(error).__name__) from error
+    with WholeFile(path) as file:
+        file.write(artifact_lines(records))
 
 
-def _lines(records: Iterable[Record]) -> Iterator[str]:
+def artifact_lines(records: Iterable[Record]) -> Iterator[str]:
+    """The lines of records in an evidence file, without the lines' ends.
+
+    Files that are put together run by run hold the lines of one run after those of another.
+    """
     sections: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         sections.setdefault((record.run.run_id, record.recorder_id), []).append(record)
     for (_, recorder), section in sections.items():
         yield header_line(section[-1].run, recorder)
         yield from (record_to_line(record) for record in section)
+
+
+class WholeFile:
+    """A text file of ASCII lines that is there whole or not at all.
+
+    It gets its name when the `with` block ends, after it has reached the disk. A block that ends
+    by an exception, or after `discard`, leaves what was there before.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        """Open a new file beside the one that it is to replace.
+
+        Raises:
+            UnwritableFileError: The folder cannot be written.
+        """
+        self._target = Path(path)
+        self._is_kept = True
+        try:
+            self._target.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(
+                prefix=f".{self._target.name}.", dir=self._target.parent
+            )
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._name = Path(name)
+        self._file = os.fdopen(handle, "w", encoding="ascii", newline="\n")
+
+    def write(self, lines: Iterable[str]) -> None:
+        """Write lines, each without its end.
+
+        Raises:
+            UnwritableFileError: The disk is full, say.
+        """
+        for line in lines:
+            try:
+                self._file.write(f"{line}\n")
+            except OSError as error:
+                raise self._unwritable(error) from error
+
+    def discard(self) -> None:
+        """Leave what was there before."""
+        self._is_kept = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None and self._is_kept:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._file.close()
+                self._name.replace(self._target)
+                _sync_folder(self._target.parent)
+        except OSError as failure:
+            raise self._unwritable(failure) from failure
+        finally:
+            self._clean_up()
+
+    def _clean_up(self) -> None:
+        # A full disk refuses the last buffer once more; the file is not kept anyway.
+        with suppress(OSError):
+            self._file.close()
+        self._name.unlink(missing_ok=True)
+
+    def _unwritable(self, error: OSError) -> UnwritableFileError:
+        return UnwritableFileError(str(self._target), error.strerror or type(error).__name__)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self, TextIO
 
 from agenttrace.errors import AgentTraceError, UnwritableFileError
 from agenttrace.records import dump_json
@@ -50,15 +52,42 @@ def wants_colour() -> bool:
     )
 
 
-def write_lines(path: Path, values: list[dict[str, Any]]) -> None:
-    """Write one line of JSON a value.
+class RowsFile:
+    """A file of JSON rows, written while they come; without a row it is left as it was."""
 
-    Raises:
-        UnwritableFileError: The file cannot be written.
-    """
+    def __init__(self, path: Path | None) -> None:
+        """Name the file. None: rows are kept nowhere."""
+        self._path = path
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._path is not None and self._file is not None:
+            with _writing(self._path):
+                self._file.close()
+
+    def write(self, value: dict[str, Any]) -> None:
+        """Write one row.
+
+        Raises:
+            UnwritableFileError: The file cannot be written.
+        """
+        if self._path is None:
+            return
+        line = f"{dump_json(value)}\n"
+        with _writing(self._path):
+            if self._file is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self._path.open("w", encoding="ascii")
+            self._file.write(line)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{dump_json(value)}\n" for value in values), "ascii")
+        yield
     except OSError as error:
         raise UnwritableFileError(str(path), error.strerror or type(error).__name__) from error
 
@@ -76,3 +105,24 @@ class Progress:
         if self._is_shown and (count % _STEP == 0 or count == self._total):
             end = "\n" if count == self._total else ""
             print(f"\r{self._what} {count} of {self._total}", end=end, file=sys.stderr, flush=True)
+
+
+class ShareProgress:
+    """As `Progress`, where only the share that was read of the files is known beforehand."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._is_shown = sys.stderr.isatty()
+        self._count = 0
+
+    def at(self, count: int, share: float) -> None:
+        """So many are done, and this much of the files, from 0 to 1, was read."""
+        self._count = count
+        if self._is_shown and count % _STEP == 0:
+            text = f"\r{self._what} {count} rows, {share:.0%} of the files"
+            print(text, end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """All are done."""
+        if self._is_shown and self._count >= _STEP:
+            print(f"\r{self._what} {self._count} rows, all of the files", file=sys.stderr)

@@ -6,15 +6,18 @@ might pass, and nobody would see that it was never compared with what it should 
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from agenttrace.cli._output import Progress, say, say_error
-from agenttrace.domain import Boundary, Case, Evidence, Verdict
+from agenttrace.domain import Boundary, BoundaryFigures, Case, Evidence, Verdict
 from agenttrace.errors import AgentTraceError, UnknownCaseError
 from agenttrace.readers import EvidenceSet
+from agenttrace.readers.transcripts import AS_LOGGED
+from agenttrace.records import Record
 from agenttrace.redaction import Redactor, find_redactor
 from agenttrace.scoring import score
 
@@ -26,6 +29,13 @@ class ScoredRow:
     verdict: Verdict
     evidence: Evidence
     case: Case | None
+    records: tuple[Record, ...]
+    name: str
+    """What `show` finds the run by."""
+    source: str
+    """The file or folder that `show` finds it in."""
+    place: str | None = None
+    """File and line of the row that the run was read from; None for recorded evidence."""
 
 
 class Rows:
@@ -77,9 +87,19 @@ class Rows:
         """
         evidence = self._evidence.evidence(run_id)
         case = self._case_of(evidence)
-        redactor = self._redactor if case is not None else None
+        masking = evidence.integrity.masking
+        is_logged = masking is not None and masking.method == AS_LOGGED
+        redactor = self._redactor if case is not None and not is_logged else None
         verdict = score(case, evidence, compare=self._compare, redactor=redactor)
-        return ScoredRow(verdict=verdict, evidence=evidence, case=case)
+        places = self._evidence.places[run_id]
+        return ScoredRow(
+            verdict=never_exact_if_blank(verdict),
+            evidence=evidence,
+            case=case,
+            records=self._evidence.records[run_id],
+            name=self.name_of(verdict),
+            source=places[0] if len(places) == 1 else os.path.commonpath(places) or ".",
+        )
 
     @cached_property
     def _redactor(self) -> Redactor | None:
@@ -109,7 +129,21 @@ class Rows:
     def _runs_of_case(self) -> Counter[str | None]:
         return Counter(run.case_id for run in self._evidence.runs)
 
-    def cases_without_run(self) -> tuple[str, ...]:
-        """Ids of the given cases that no run carries."""
-        carried = {run.case_id for run in self._evidence.runs}
-        return tuple(case_id for case_id in self._cases or () if case_id not in carried)
+    @property
+    def carried(self) -> frozenset[str]:
+        """Ids of the cases that runs carry."""
+        return frozenset(case_id for case_id in self._runs_of_case if case_id is not None)
+
+
+def never_exact_if_blank(verdict: Verdict) -> Verdict:
+    """The verdict; of a run that nobody recorded, with a plan of no calls that is not met."""
+
+    def doubted(figures: BoundaryFigures | None) -> BoundaryFigures | None:
+        if figures is None:
+            return None
+        return replace(figures, counts=replace(figures.counts, exact=False))
+
+    if not any(cause.code == "blank" for cause in verdict.causes):
+        return verdict
+    boundaries = {where: doubted(one) for where, one in verdict.boundaries.items()}
+    return replace(verdict, boundaries=boundaries)

@@ -1,17 +1,25 @@
-"""`agenttrace score`: judge saved evidence against its cases, or its records against each other."""
+"""`agenttrace score`: judge evidence or chat logs against their cases, or records alone."""
 
 from __future__ import annotations
 
 import argparse
-import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
-from agenttrace.cli._output import put, put_json, say, terminal_width, wants_colour, write_lines
+from agenttrace.artifacts import WholeFile, artifact_lines
+from agenttrace.cli._families import FamilyTally, load_families
+from agenttrace.cli._log_rows import LogRows
+from agenttrace.cli._output import RowsFile, put, put_json, say, terminal_width, wants_colour
 from agenttrace.cli._rows import Rows, ScoredRow
+from agenttrace.cli._sources import Sources, find_sources
 from agenttrace.contracts import load_cases
-from agenttrace.domain import BOUNDARIES, Boundary, Status, Verdict
+from agenttrace.domain import BOUNDARIES, Boundary, Case, Status
 from agenttrace.readers import read_evidence
-from agenttrace.report import replay_command, summary, terminal_verdict, verdict_to_json, visible
+from agenttrace.readers.transcripts import TranscriptFormat
+from agenttrace.report import Tally, replay_command, terminal_verdict, verdict_to_json, visible
 
 _MOST_LISTED = 8
 
@@ -19,24 +27,46 @@ _MOST_LISTED = 8
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument(
-        "paths", type=Path, nargs="+", metavar="PATH", help="evidence or OTLP files, or folders"
+        "paths",
+        type=Path,
+        nargs="+",
+        metavar="PATH",
+        help="evidence files, OTLP files or chat logs, or folders of them",
     )
     parser.add_argument(
         "--cases",
         type=Path,
         action="append",
         metavar="PATH",
-        help="file or folder of cases, may be given again; without it the records of each run are "
-        "compared with each other",
+        help="file or folder of cases, may be given again; without it a row of a chat log is "
+        "judged by its own plan, and the records of a run are compared with each other",
+    )
+    parser.add_argument(
+        "--format",
+        choices=[form.value for form in TranscriptFormat],
+        help="what the rows of chat logs hold (default: told for each file by its first row)",
     )
     parser.add_argument(
         "--compare",
         choices=[boundary.value for boundary in BOUNDARIES],
-        help="boundary whose figures decide where the case names none (default: executor)",
+        help="boundary whose figures decide where the case names none (default: executor; of "
+        "chat logs model)",
+    )
+    parser.add_argument(
+        "--families",
+        type=Path,
+        metavar="FILE",
+        help="JSON file of tools by family; false calls are then also counted by family",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a row")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="also write the JSON rows here"
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="also save the records of every judged row as one evidence file",
     )
     parser.add_argument(
         "--strict", action="store_true", help="count an inconclusive row as a failed one"
@@ -48,55 +78,97 @@ def run(options: argparse.Namespace) -> int:
     cases = None
     if options.cases:
         cases = {case.case_id: case for case in load_cases(*options.cases)}
-    evidence = read_evidence(*options.paths)
-    rows = Rows(evidence, cases, compare=Boundary(options.compare) if options.compare else None)
-    rows.report_problems()
-    verdicts: list[Verdict] = []
-    for row in rows:
-        verdicts.append(row.verdict)
-        if options.json:
-            put_json(verdict_to_json(row.verdict))
-        else:
-            source = _source(evidence.places[row.verdict.run_id])
-            put(_row_text(row, rows.name_of(row.verdict), source, options.cases))
-    if not verdicts:
+    families = None if options.families is None else FamilyTally(load_families(options.families))
+    sources = find_sources(options.paths, options.format)
+    sources.report_problems()
+    judged = _Judged(sources, cases, Boundary(options.compare) if options.compare else None)
+    tally = Tally()
+    with ExitStack() as files:
+        output = files.enter_context(RowsFile(options.output))
+        saved = None if options.save is None else files.enter_context(WholeFile(options.save))
+        for row in judged:
+            tally.add(row.verdict)
+            plain = _plain(row, families)
+            if options.json:
+                put_json(plain)
+            else:
+                put(_row_text(row, options))
+            output.write(plain)
+            if saved is not None:
+                saved.write(artifact_lines(row.records))
+        if saved is not None and not tally.rows:
+            saved.discard()
+    if not tally.rows:
         say("error: no run was judged: there is no readable run in what was given")
         return 2
-    if options.output is not None:
-        write_lines(options.output, [verdict_to_json(verdict) for verdict in verdicts])
-    for line in summary(verdicts).splitlines():
+    for line in [*tally.lines(), *(families.lines() if families is not None else ())]:
         (say if options.json else put)(line)
-    _say_unrun(rows.cases_without_run())
-    if rows.has_errors:
+    _say_unrun([case_id for case_id in cases or () if case_id not in judged.carried])
+    if judged.has_errors or sources.problems:
         return 2
     bad = {Status.FAIL, Status.INCONCLUSIVE} if options.strict else {Status.FAIL}
-    return int(any(verdict.status in bad for verdict in verdicts))
+    return int(any(tally.statuses[status] for status in bad))
 
 
-def _row_text(row: ScoredRow, name: str, source: str, cases: list[Path] | None) -> str:
+class _Judged:
+    """The rows of recorded evidence, and then those of chat logs."""
+
+    def __init__(
+        self, sources: Sources, cases: Mapping[str, Case] | None, compare: Boundary | None
+    ) -> None:
+        self._parts: list[Rows | LogRows] = []
+        if sources.evidence:
+            rows = Rows(read_evidence(*sources.evidence), cases, compare=compare)
+            rows.report_problems()
+            self._parts.append(rows)
+        if sources.logs:
+            self._parts.append(LogRows(sources.logs, cases, compare=compare))
+
+    def __iter__(self) -> Iterator[ScoredRow]:
+        return chain.from_iterable(self._parts)
+
+    @property
+    def has_errors(self) -> bool:
+        return any(part.has_errors for part in self._parts)
+
+    @property
+    def carried(self) -> set[str]:
+        """Ids of given cases that rows carry."""
+        return set().union(*(part.carried for part in self._parts))
+
+
+def _plain(row: ScoredRow, families: FamilyTally | None) -> dict[str, Any]:
+    plain = verdict_to_json(row.verdict)
+    if row.place is not None:
+        plain["place"] = row.place
+    if families is not None:
+        plain["families"] = families.add(row.verdict)
+    return plain
+
+
+def _row_text(row: ScoredRow, options: argparse.Namespace) -> str:
     verdict = row.verdict
     if verdict.status is Status.PASS and not verdict.divergences and not verdict.findings:
         return f"PASS  {visible(verdict.case_id or f'run {verdict.run_id}')}"
+    replay = replay_command(
+        row.name, source=row.source, cases=str(options.cases[0]) if options.cases else None
+    )
+    if options.format is not None:
+        replay += f" --format {options.format}"
     picture = terminal_verdict(
         verdict,
         row.evidence,
         row.case,
         width=terminal_width(),
         colour=wants_colour(),
-        replay=replay_command(name, source=source, cases=str(cases[0]) if cases else None),
+        replay=replay,
     )
     return f"{picture}\n"
 
 
-def _source(places: tuple[str, ...]) -> str:
-    """The file of a run, or the folder of its files."""
-    return places[0] if len(places) == 1 else os.path.commonpath(places) or "."
-
-
-def _say_unrun(case_ids: tuple[str, ...]) -> None:
-    if case_ids:
-        listed = ", ".join(case_ids[:_MOST_LISTED]) + (
-            ", …" if len(case_ids) > _MOST_LISTED else ""
-        )
-        have = "1 case has" if len(case_ids) == 1 else f"{len(case_ids)} cases have"
+def _say_unrun(case_ids: Iterable[str]) -> None:
+    ids = list(case_ids)
+    if ids:
+        listed = ", ".join(ids[:_MOST_LISTED]) + (", …" if len(ids) > _MOST_LISTED else "")
+        have = "1 case has" if len(ids) == 1 else f"{len(ids)} cases have"
         say(f"note: {have} no run here, so nothing of it was judged: {listed}")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from agenttrace.cli._log_rows import LogRows
 from agenttrace.cli._output import put, put_json, say, terminal_width, wants_colour
-from agenttrace.cli._rows import Rows
+from agenttrace.cli._rows import Rows, ScoredRow
+from agenttrace.cli._sources import Sources, find_sources
 from agenttrace.contracts import load_cases
 from agenttrace.domain import Case, Status
 from agenttrace.errors import NoRunError
 from agenttrace.readers import EvidenceSet, read_evidence
+from agenttrace.readers.transcripts import TranscriptFormat
 from agenttrace.records import record_to_plain
 from agenttrace.report import replay_command, terminal_verdict, verdict_to_json
 
@@ -36,6 +40,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--cases", type=Path, action="append", metavar="PATH", help="file or folder of cases"
     )
     parser.add_argument(
+        "--format",
+        choices=[form.value for form in TranscriptFormat],
+        help="what the rows of a chat log hold (default: told by its first row)",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the verdict and the records as one JSON object"
     )
 
@@ -45,7 +54,55 @@ def run(options: argparse.Namespace) -> int:
     cases: dict[str, Case] | None = None
     if options.cases:
         cases = {case.case_id: case for case in load_cases(*options.cases)}
-    evidence = read_evidence(options.path)
+    sources = find_sources([options.path], options.format)
+    sources.report_problems()
+    row, has_errors = _row(sources, cases, options)
+    if options.json:
+        records = [record_to_plain(record) for record in row.records]
+        put_json({"verdict": verdict_to_json(row.verdict), "records": records})
+    else:
+        replay = replay_command(
+            row.name,
+            source=None if options.path == DEFAULT_PATH else str(options.path),
+            cases=str(options.cases[0]) if options.cases else None,
+        )
+        put(
+            terminal_verdict(
+                row.verdict,
+                row.evidence,
+                row.case,
+                width=terminal_width(),
+                colour=wants_colour(),
+                replay=replay if options.format is None else f"{replay} --format {options.format}",
+            )
+        )
+    return 2 if has_errors else int(row.verdict.status is Status.FAIL)
+
+
+def _row(
+    sources: Sources, cases: Mapping[str, Case] | None, options: argparse.Namespace
+) -> tuple[ScoredRow, bool]:
+    """The row that is asked for, and whether its files could not all be read."""
+    if sources.logs:
+        found = LogRows(sources.logs, cases).find(options.case)
+        if found is not None:
+            row, count = found
+            if count > 1:
+                say(f"note: {count} rows carry {options.case}; the last, {row.name}, is shown")
+            # What else of the logs cannot be read does not matter to it.
+            return row, False
+    if sources.evidence:
+        return _row_of_evidence(sources.evidence, cases, options)
+    raise NoRunError(
+        f"{options.path}: no row is called {options.case!r} and none carries a case of that id. "
+        "Nothing was shown. `agenttrace score --json` lists the rows."
+    )
+
+
+def _row_of_evidence(
+    paths: Sequence[Path], cases: Mapping[str, Case] | None, options: argparse.Namespace
+) -> tuple[ScoredRow, bool]:
+    evidence = read_evidence(*paths)
     rows = Rows(evidence, cases)
     found = _runs_of(evidence, options.case)
     if not found:
@@ -54,28 +111,7 @@ def run(options: argparse.Namespace) -> int:
     if len(found) > 1:
         say(f"note: {len(found)} runs carry {options.case}; the latest, {found[-1]}, is shown")
     rows.report_problems(found[-1])
-    row = rows.judge(found[-1])
-    if options.json:
-        records = [record_to_plain(record) for record in evidence.records[found[-1]]]
-        put_json({"verdict": verdict_to_json(row.verdict), "records": records})
-    else:
-        put(
-            terminal_verdict(
-                row.verdict,
-                row.evidence,
-                row.case,
-                width=terminal_width(),
-                colour=wants_colour(),
-                replay=replay_command(
-                    rows.name_of(row.verdict),
-                    source=None if options.path == DEFAULT_PATH else str(options.path),
-                    cases=str(options.cases[0]) if options.cases else None,
-                ),
-            )
-        )
-    if rows.has_errors:
-        return 2
-    return int(row.verdict.status is Status.FAIL)
+    return rows.judge(found[-1]), rows.has_errors
 
 
 def _nothing_found(evidence: EvidenceSet, options: argparse.Namespace) -> str:

@@ -1,11 +1,12 @@
 """Verdicts for people and for other tools; standard library only."""
 
 from agenttrace.report._json import verdict_to_json
-from agenttrace.report._summary import summary, summary_to_json
+from agenttrace.report._summary import Tally, summary, summary_to_json
 from agenttrace.report._terminal import replay_command, terminal_verdict
 from agenttrace.report._text import visible
 
 __all__ = [
+    "Tally",
     "replay_command",
     "summary",
     "summary_to_json",

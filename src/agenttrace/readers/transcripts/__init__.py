@@ -1,0 +1,25 @@
+"""Chat logs that were kept without agenttrace, as evidence of the model boundary alone."""
+
+from agenttrace.readers.transcripts._formats import TranscriptFormat
+from agenttrace.readers.transcripts._read import (
+    Transcripts,
+    holds_rows,
+    log_files,
+    not_recognised,
+    read_transcripts,
+    recognise,
+)
+from agenttrace.readers.transcripts._records import AS_LOGGED
+from agenttrace.readers.transcripts._row import Transcript
+
+__all__ = [
+    "AS_LOGGED",
+    "Transcript",
+    "TranscriptFormat",
+    "Transcripts",
+    "holds_rows",
+    "log_files",
+    "not_recognised",
+    "read_transcripts",
+    "recognise",
+]
