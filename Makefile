@@ -25,7 +25,7 @@ demo: $(STAMP) ## record and judge an agent with known faults, offline
 	$(VENV)/bin/agenttrace demo
 
 test: $(STAMP) ## run every test
-	$(PY) -m pytest -n auto
+	$(PY) -m pytest -n auto --dist loadfile
 
 check: $(STAMP) ## format, lint, types, layers, docs
 	$(PY) -m ruff format --check --output-format concise .

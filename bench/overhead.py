@@ -78,8 +78,6 @@ async def _asynchronous() -> float:
         except StopIteration:
             return
 
-    return ratios(
-        {"by hand": by_hand, "traced": once}, "by hand", rounds=ROUNDS, repeats=REPEATS
-    )["traced"]
-
-
+    return ratios({"by hand": by_hand, "traced": once}, "by hand", rounds=ROUNDS, repeats=REPEATS)[
+        "traced"
+    ]

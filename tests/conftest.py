@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # No deadline: two workers on two cores make single examples slow. In CI the examples are fixed, so
-# that a failure there is one everybody can repeat.
+# that a failure there is one everybody can repeat; further Python versions look at fewer.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=15)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "local")
+)
+
+HERE = Path(__file__).parent
+START_PROGRAMS = ("demo/test_demo", "docs", "examples", "collector")
+"""Tests that start whole programs, and say little more on a further version of Python."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what starts whole programs."""
+    starts = tuple(str(HERE / part) for part in START_PROGRAMS)
+    for item in items:
+        if str(item.path).startswith(starts):
+            item.add_marker(pytest.mark.slow)
