@@ -305,6 +305,21 @@ def test_a_record_that_is_not_what_was_received_decides_nothing(digests):
     assert said(judged(integrity=Integrity(digests=digests))) == HOLE
 
 
+@pytest.mark.parametrize(
+    "digests",
+    [
+        {"raw_response": "a"},
+        {"raw_response": "a", "recorded_model": "a"},
+        {"entry": "a"},
+        {"entry": "a", "recorded_executor": "a"},
+        {"recorded_model": "b", "recorded_executor": "c"},
+        {"adapter": "a", "entry": "b"},
+    ],
+)
+def test_digests_that_contradict_no_record_say_nothing(digests):
+    assert said(judged(integrity=Integrity(digests=digests))) == PASS
+
+
 calls = st.lists(
     st.tuples(st.sampled_from(["refund", "look"]), st.sampled_from([ARGS, {"n": 1}, {}])),
     min_size=1,

@@ -10,8 +10,10 @@ from agenttrace.domain import (
     First,
     Integrity,
     Masking,
+    Plan,
     UnusableRecord,
 )
+from agenttrace.redaction import Redactor
 from agenttrace.scoring import records_alone, score
 from tests.builders import (
     ARGS,
@@ -136,3 +138,50 @@ def test_a_real_fault_beside_an_unstable_mask_is_still_found():
     verdict = score(case(due(args={"a": 1, "to": "[EMAIL_2]"})), made)
 
     assert said(verdict) == ("fail", "model", "agent")
+
+
+REDACTOR = Redactor(b"k" * 32)
+SECRET = {"order": "A-104", "password": "hunter2"}
+
+
+def recorded(args, redactor=REDACTOR):
+    """A clean run whose records were masked by a redactor."""
+    masked = redactor.mask_expected(args)
+    return clean_run(("refund", masked), integrity=Integrity(masking=redactor.masking()))
+
+
+def test_with_the_recorders_key_expected_secrets_are_compared():
+    right, wrong = case(due(args=SECRET)), case(due(args={**SECRET, "password": "hunter3"}))
+
+    assert said(score(right, recorded(SECRET), redactor=REDACTOR)) == PASS
+    assert said(score(wrong, recorded(SECRET), redactor=REDACTOR)) == ("fail", "model", "agent")
+
+
+def test_a_plan_among_several_is_masked_too():
+    asked = case(plan_by="any_of", plans=(Plan(plan_id="only", required=(due(args=SECRET),)),))
+
+    assert said(score(asked, recorded(SECRET), redactor=REDACTOR)) == PASS
+
+
+def test_without_the_key_a_masked_value_is_unknown_and_never_different():
+    assert said(score(case(due(args=SECRET)), recorded(SECRET))) == HOLE
+
+
+def test_with_another_key_a_masked_value_is_unknown_too():
+    verdict = score(case(due(args=SECRET)), recorded(SECRET), redactor=Redactor(b"q" * 32))
+
+    assert said(verdict) == HOLE
+    assert verdict.causes[0].code == "other-key"
+
+
+def test_masked_records_are_compared_with_each_other_without_a_key():
+    changed = REDACTOR.mask_expected({**SECRET, "password": "hunter3"})
+    made = evidence(
+        [model_call(args=REDACTOR.mask_expected(SECRET))],
+        [adapter_call(args=changed)],
+        [execution(args=changed)],
+        integrity=Integrity(masking=REDACTOR.masking()),
+    )
+
+    assert said(score(None, recorded(SECRET))) == PASS
+    assert said(score(None, made)) == ("fail", "adapter", "adapter")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agenttrace.domain import Boundary, Contract, LinkedBy, Phase
@@ -95,6 +97,37 @@ def test_without_ids_an_equal_payload_links_whatever_the_order():
 
     assert chains == [["model/0", "adapter/1"], ["model/1", "adapter/0"]]
     assert set(how.values()) == {LinkedBy.PAYLOAD}
+
+
+def unknown(call):
+    """The record of a hook that could not know the call's id."""
+    return replace(call, call_id=None, call_id_known=False)
+
+
+def test_where_an_id_could_not_be_known_an_equal_payload_links():
+    chains, how = linked(
+        evidence(
+            [model_call(args=A, call_id="a"), model_call(args=B, call_id="b")],
+            None,
+            [unknown(execution(args=B)), unknown(execution(args=A)), unknown(execution(args=A))],
+        )
+    )
+
+    assert chains == [["model/0", "executor/1", "executor/2"], ["model/1", "executor/0"]]
+    assert set(how.values()) == {LinkedBy.PAYLOAD}
+
+
+def test_an_id_that_is_known_to_be_absent_is_no_unknown_one():
+    chains, _ = linked(evidence([model_call()], None, [execution(call_id=None)]))
+
+    assert chains == [["model/0"], ["executor/0"]]
+
+
+@pytest.mark.parametrize("inner", [{"parent": "executor/9"}, {"phase": Phase.SETUP}])
+def test_likeness_links_no_nested_and_no_set_up_run(inner):
+    chains, _ = linked(evidence([model_call()], None, [unknown(execution(**inner))]))
+
+    assert chains == [["model/0"], ["executor/0"]]
 
 
 def test_without_ids_a_changed_call_is_linked_by_its_place():

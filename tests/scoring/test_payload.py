@@ -110,8 +110,10 @@ def test_a_key_beside_an_envelope_is_lost():
         [adapter_call("query", {"sql": "1"})],
         [execution("query", {"sql": "1"})],
     )
+    verdict = score(no_plan(contract=rules), made)
 
-    assert places(score(no_plan(contract=rules), made)) == [("adapter", "dropped", "/cwd", "c1")]
+    assert said(verdict) == ("fail", "adapter", "adapter")
+    assert places(verdict) == [("adapter", "dropped", "/cwd", "c1")]
 
 
 @pytest.mark.parametrize(

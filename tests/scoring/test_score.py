@@ -239,6 +239,13 @@ def test_a_refused_call_that_was_repaired_is_recovered():
     assert score(asked, made).recovered
 
 
+def test_a_repaired_call_beside_another_fault_is_not_recovered():
+    asked, made, _ = SITUATIONS["a call was refused and the model repaired it"]
+    verdict = score(replace(asked, required=(due(), due("mail", {}))), made)
+
+    assert (verdict.status, verdict.recovered) == ("fail", False)
+
+
 def test_a_call_that_left_the_plan_before_an_unrecorded_boundary_fails():
     verdict = score(case(due()), evidence([model_call(args=WRONG)], None, None))
 

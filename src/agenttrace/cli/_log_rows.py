@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agenttrace.cli._output import ShareProgress, say, say_error
-from agenttrace.cli._rows import ScoredRow, never_exact_if_blank
+from agenttrace.cli._rows import ScoredRow
 from agenttrace.domain import Boundary, Case
 from agenttrace.errors import AgentTraceError, UnknownCaseError
 from agenttrace.readers import Problem
@@ -82,7 +82,7 @@ class LogRows:
         evidence = row.evidence()
         verdict = score(case, evidence, compare=self._compare)
         return ScoredRow(
-            verdict=never_exact_if_blank(verdict),
+            verdict=verdict,
             evidence=evidence,
             case=case,
             records=row.records,

@@ -7,7 +7,7 @@ another command looks at.
 from __future__ import annotations
 
 import argparse
-import os
+import io
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from agenttrace._version import __version__
-from agenttrace.cli._output import say_error
-from agenttrace.errors import AgentTraceError
+from agenttrace.cli._output import drop_output, say_error
+from agenttrace.errors import AgentTraceError, UnwritableFileError
 
 COMMANDS: Final = {
     "score": "judge saved evidence, against its cases where they are given",
@@ -49,10 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         say_error(error)
         return BAD_INPUT
     except BrokenPipeError:
-        # Python would complain once more when it flushes at exit.
-        with suppress(OSError, ValueError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return _BROKEN_PIPE
+    except OSError as error:
+        # Files have errors of their own; what is left is a full disk under the results.
+        drop_output()
+        reason = error.strerror or type(error).__name__
+        say_error(UnwritableFileError(str(error.filename or "stdout"), reason))
+        return BAD_INPUT
     except KeyboardInterrupt:
         return _INTERRUPTED
     return code
@@ -80,7 +84,12 @@ def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, Any]:
 
 
 def _accept_any_character() -> None:
-    """A terminal that lacks a character shows its number; it never ends the program."""
+    """A terminal that lacks a character shows its number; it never ends the program.
+
+    Neither does a stream that was closed before: then the exit code alone tells.
+    """
+    sys.stdout = sys.stdout or io.StringIO()
+    sys.stderr = sys.stderr or io.StringIO()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self, TextIO
 
@@ -25,12 +25,19 @@ def put(text: str) -> None:
 
 def put_json(value: Any) -> None:
     """Print a result as one line of JSON, integers exact and keys in order."""
-    print(dump_json(value))
+    put(dump_json(value))
+
+
+def drop_output() -> None:
+    """Let go of results that nobody takes: Python would complain once more at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:
     """Print something that is no result, on one line and without escape sequences."""
-    print(visible(text), file=sys.stderr)
+    with suppress(OSError):  # who closed stderr wants no words; the exit code stays
+        print(visible(text), file=sys.stderr)
 
 
 def say_error(error: AgentTraceError) -> None:

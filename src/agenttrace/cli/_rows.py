@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from agenttrace.cli._output import Progress, say, say_error
-from agenttrace.domain import Boundary, BoundaryFigures, Case, Evidence, Verdict
+from agenttrace.domain import Boundary, Case, Evidence, Verdict
 from agenttrace.errors import AgentTraceError, UnknownCaseError
 from agenttrace.readers import EvidenceSet
 from agenttrace.readers.transcripts import AS_LOGGED
@@ -93,7 +93,7 @@ class Rows:
         verdict = score(case, evidence, compare=self._compare, redactor=redactor)
         places = self._evidence.places[run_id]
         return ScoredRow(
-            verdict=never_exact_if_blank(verdict),
+            verdict=verdict,
             evidence=evidence,
             case=case,
             records=self._evidence.records[run_id],
@@ -133,17 +133,3 @@ class Rows:
     def carried(self) -> frozenset[str]:
         """Ids of the cases that runs carry."""
         return frozenset(case_id for case_id in self._runs_of_case if case_id is not None)
-
-
-def never_exact_if_blank(verdict: Verdict) -> Verdict:
-    """The verdict; of a run that nobody recorded, with a plan of no calls that is not met."""
-
-    def doubted(figures: BoundaryFigures | None) -> BoundaryFigures | None:
-        if figures is None:
-            return None
-        return replace(figures, counts=replace(figures.counts, exact=False))
-
-    if not any(cause.code == "blank" for cause in verdict.causes):
-        return verdict
-    boundaries = {where: doubted(one) for where, one in verdict.boundaries.items()}
-    return replace(verdict, boundaries=boundaries)

@@ -19,7 +19,9 @@ from agenttrace.readers.transcripts import (
 )
 
 _HEAD: Final = 4096
-_EVIDENCE: Final = re.compile(rb'\s*\{\s*"(?:agenttrace|resourceSpans|resource_spans)"')
+_EVIDENCE: Final = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:agenttrace|resourceSpans|resource_spans)"'
+)
 
 
 @dataclass(kw_only=True)

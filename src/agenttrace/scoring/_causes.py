@@ -6,7 +6,7 @@ manifest proves not to concern a call is a finding, not a cause.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from agenttrace.domain import (
     BOUNDARIES,
@@ -16,11 +16,10 @@ from agenttrace.domain import (
     Cause,
     Decision,
     Evidence,
-    JsonValue,
     RequiredCall,
 )
 from agenttrace.records import canonical
-from agenttrace.scoring._masks import looks_masked
+from agenttrace.scoring._masks import holds_mask
 
 
 def join_causes(case: Case | None, evidence: Evidence) -> list[Cause]:
@@ -93,6 +92,8 @@ def completeness_causes(evidence: Evidence) -> list[Cause]:
             detail = f"{whole.requests_made} requests were made and no response was recorded"
         else:
             detail = "no provider response was recorded for the run"
+        if evidence.responses:
+            detail = "every request of the run was answered with an error"
         found.append(Cause(code="blank", detail=detail))
     else:
         recorded = whole.responses_recorded
@@ -227,26 +228,19 @@ def mask_causes(
         return [Cause(code="mask-collapsed", detail="different values carry one mask")]
     if expected is not None or masking is None or masking.method != "constant":
         return []
-    if compare in masking.boundaries and any(_holds_mask(call.arguments) for call in required):
+    if compare in masking.boundaries and any(holds_mask(call.arguments) for call in required):
         return [Cause(code="mask-collapsed", detail="every value carries the same mask")]
     return []
 
 
-def _holds_mask(value: JsonValue) -> bool:
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            if looks_masked(one):
-                return True
-        elif isinstance(one, Mapping):
-            waiting += one.values()
-        elif isinstance(one, Sequence):
-            waiting += one
-    return False
-
-
 def _holds_anything(evidence: Evidence) -> bool:
+    """Whether a provider's answer is on record, or a call where the model was not watched.
+
+    Executions prove no response: where the model was watched and nothing came of it, the row is
+    blank whatever ran. An error instead of an answer is none.
+    """
+    if evidence.responses is not None and evidence.is_observed(Boundary.MODEL):
+        return bool(evidence.model) or any(one.error is None for one in evidence.responses)
     if any(evidence.at(boundary) for boundary in BOUNDARIES):
         return True
     return bool(evidence.completeness.responses_recorded or evidence.responses)

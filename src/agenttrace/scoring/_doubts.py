@@ -1,4 +1,4 @@
-"""What leaves open a divergence that was found: masks, and records that could not be read.
+"""What leaves open a divergence that was found: masks, unread records, unfinished responses.
 
 A mask that a recorder wrote says nothing about the value behind it, unless both sides were masked
 by the same equality-keeping method, or digests taken before masking decide.
@@ -8,20 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agenttrace.domain import BOUNDARIES, Boundary, Cause, Kind
+from agenttrace.domain import BOUNDARIES, Boundary, Cause, Divergence, Kind, Missing
 from agenttrace.scoring._causes import unusable_records
+from agenttrace.scoring._masks import holds_mask
 from agenttrace.scoring._row import Row
 
 _KEEP_DIFFERENCES = ("hash", "hmac-sha256", "pattern", "constant")
 
 
-def doubts(row: Row, *, clean: bool) -> list[Cause]:
+def doubts(row: Row, *, clean: bool, reference_masked: bool = False) -> list[Cause]:
     """Why the first divergence, or the absence of one, is not proven.
 
     Args:
         clean: The figures at the compared boundary are exact and no rule is broken.
+        reference_masked: The plan's values were masked just now, the way the records were.
     """
-    return [*_unreadable(row, clean), *_masked(row)]
+    return [*_unreadable(row, clean), *_unfinished(row, clean), *_masked(row, reference_masked)]
+
+
+def _unfinished(row: Row, clean: bool) -> Iterator[Cause]:
+    """A last response that did not come to its end may have gone on to ask for what is missing.
+
+    What really ran stands in any case, so only findings that rest on the model's words are open.
+    """
+    last = {response.agent: response for response in row.evidence.responses or ()}
+    if row.required is None or all(response.complete for response in last.values()):
+        return
+    if clean and row.compare is not Boundary.MODEL:
+        return
+    ran = any(one.chain is not None and one.chain.at(Boundary.EXECUTOR) for one in row.found)
+    at_model = row.found and row.in_order()[0].divergence.boundary is Boundary.MODEL
+    if (clean and not row.found) or (at_model and not ran):
+        yield Cause(
+            code="response-unfinished",
+            detail="the last response was not read to its end; what else it asked for is not known",
+        )
 
 
 def _unreadable(row: Row, clean: bool) -> list[Cause]:
@@ -42,12 +63,12 @@ def _unreadable(row: Row, clean: bool) -> list[Cause]:
     return unusable_records(row.evidence) if needed or (records and row.required is None) else []
 
 
-def _masked(row: Row) -> Iterator[Cause]:
+def _masked(row: Row, reference_masked: bool) -> Iterator[Cause]:
     masking, masked_by = row.evidence.integrity.masking, row.evidence.integrity.masked_by
     if not row.found or masked_by == "framework" or (masked_by is None and masking is None):
         return
     first = row.in_order()[0].divergence
-    if first.kind is Kind.MASKED and not _is_proven(row, first.boundary):
+    if first.kind is Kind.MASKED and not _is_proven(row, first, reference_masked):
         yield Cause(
             code="mask-unstable",
             detail=f"{first.path:.80}: a mask stands there, and nothing says whether the value "
@@ -55,8 +76,9 @@ def _masked(row: Row) -> Iterator[Cause]:
         )
 
 
-def _is_proven(row: Row, boundary: Boundary) -> bool:
+def _is_proven(row: Row, first: Divergence, reference_masked: bool) -> bool:
     digests, masking = row.evidence.integrity.digests, row.evidence.integrity.masking
+    boundary = first.boundary
     pairs = [("value_expected", "value_observed")]
     if boundary is Boundary.EXECUTOR:
         pairs.insert(0, ("adapter", "entry"))
@@ -66,5 +88,10 @@ def _is_proven(row: Row, boundary: Boundary) -> bool:
     if masking is None or boundary not in masking.boundaries:
         return False
     earlier = [b for b in BOUNDARIES[: boundary.position] if row.evidence.is_observed(b)]
-    alike = earlier[-1] in masking.boundaries if earlier else masking.reference
+    if earlier:
+        alike = earlier[-1] in masking.boundaries
+    else:
+        # A record may say that references are masked alike, of a case that is not.
+        before = None if isinstance(first.before, Missing) else first.before
+        alike = reference_masked or (masking.reference and holds_mask(before))
     return alike and masking.method in _KEEP_DIFFERENCES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agenttrace.domain import (
     BOUNDARIES,
@@ -18,6 +19,11 @@ from agenttrace.records import canonical
 from agenttrace.scoring._declared import tool_name
 from agenttrace.scoring._match import figures, loose_f1
 from agenttrace.scoring._policy import Seen, observed_calls
+
+
+def never_exact(made: BoundaryFigures | None) -> BoundaryFigures | None:
+    """Figures of a run that nobody recorded: no calls for a plan of none is no plan met."""
+    return None if made is None else replace(made, counts=replace(made.counts, exact=False))
 
 
 def choose_plan(

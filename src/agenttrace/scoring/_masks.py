@@ -7,7 +7,10 @@ forms, because a mask that reached a tool is a fault of its own kind.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Final
+
+from agenttrace.domain import JsonValue
 
 _MASK: Final = re.compile(
     r"\*{3}"
@@ -24,3 +27,18 @@ def looks_masked(text: str) -> bool:
     if len(text) > _LONGEST or ("*" not in text and "[" not in text and "<" not in text):
         return False
     return _MASK.search(text) is not None
+
+
+def holds_mask(value: JsonValue) -> bool:
+    """Whether a mask stands anywhere in a value, at any depth."""
+    waiting: list[JsonValue] = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if looks_masked(one):
+                return True
+        elif isinstance(one, Mapping):
+            waiting += one.values()
+        elif isinstance(one, Sequence):
+            waiting += one
+    return False

@@ -45,7 +45,13 @@ from agenttrace.scoring._causes import (
 )
 from agenttrace.scoring._declared import Declared, stated_defaults
 from agenttrace.scoring._doubts import doubts
-from agenttrace.scoring._figures import all_figures, choose_plan, name_score, ragas_score
+from agenttrace.scoring._figures import (
+    all_figures,
+    choose_plan,
+    name_score,
+    never_exact,
+    ragas_score,
+)
 from agenttrace.scoring._label import label_fault
 from agenttrace.scoring._link import Links, build_chains
 from agenttrace.scoring._plan import find_plan_divergences
@@ -118,6 +124,8 @@ def _score(
     broken = broken_rules(asked, evidence, at) if case is not None else ()
     row = _row(asked, evidence, required, at)
     result = _judge(row, case, by_boundary[at], broken, redactor)
+    if any(cause.code == "blank" for cause in result.causes):
+        by_boundary = {boundary: never_exact(one) for boundary, one in by_boundary.items()}
     own = observed_calls(evidence, at, asked.agents)
     return Verdict(
         case_id=case.case_id if case is not None else evidence.run.case_id,
@@ -195,7 +203,7 @@ def _judge(
     walk_results(row)
     _runtime_types(row)
     clean = not broken and (at_compared is None or at_compared.counts.exact)
-    open_questions = doubts(row, clean=clean)
+    open_questions = doubts(row, clean=clean, reference_masked=redactor is not None)
     if open_questions:
         return _instrumentation(open_questions)
     result = blame(row, at_compared, broken)
@@ -327,8 +335,8 @@ def _note_types(
 def _findings(row: Row) -> list[Cause]:
     evidence = row.evidence
     found = completeness_findings(evidence) + unusable_records(evidence)
-    lead = evidence.first_observed
-    if lead is Boundary.MODEL and not evidence.is_observed(Boundary.ADAPTER) and row.found:
+    at_executor = any(one.divergence.boundary is Boundary.EXECUTOR for one in row.found)
+    if at_executor and not evidence.is_observed(Boundary.ADAPTER):
         found.append(
             Cause(
                 code="adapter-not-recorded",
