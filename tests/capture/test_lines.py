@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import agenttrace
 from agenttrace.capture import recorder
 from agenttrace.capture._lines import file_name
 from agenttrace.domain import Run
+from agenttrace.errors import UnreadableFileError
 from agenttrace.records import RunEnd, record_to_line
 from agenttrace.testing import fixed_ids_and_clock, isolated
 
@@ -211,3 +214,39 @@ with isolated(evidence=sys.argv[1]), agenttrace.run():
 
     (file,) = tmp_path.rglob("*.jsonl")
     assert len([json.loads(line) for line in file.read_text("ascii").splitlines()]) == 11
+
+
+def test_ids_that_differ_late_or_in_blanks_alone_have_folders_of_their_own():
+    names = ["x" * 300, "x" * 301, "退款" * 20, "退款" * 21, "a", " a", "a ", ".", "..", "%2E"]
+
+    assert len({file_name(name) for name in names}) == len(names)
+    assert max(len(file_name(name)) for name in names) <= 200
+
+
+@pytest.mark.parametrize("folder", ["a\0b", "a\ud800", "x" * 300])
+def test_a_folder_that_no_system_can_have_keeps_the_run_in_memory(folder, tmp_path):
+    with isolated(evidence=tmp_path / folder), agenttrace.run() as run:
+        assert work(1) == 1
+
+    assert [str(record.kind) for record in run.records()] == ["execution", "run"]
+    assert run.verdict.status == "pass"
+
+
+def test_evidence_that_is_gone_is_said_in_our_own_words(tmp_path):
+    with isolated(evidence=tmp_path), agenttrace.run() as run:
+        recorder.settings = replace(recorder.settings, memory_records=2)
+        run._state.settings = recorder.settings
+        for number in range(5):
+            work(number)
+        shutil.rmtree(run.folder)
+
+    with pytest.raises(UnreadableFileError, match="cannot be read"):
+        _ = run.verdict
+
+
+def test_a_folder_among_the_files_is_passed_over(tmp_path):
+    with isolated(evidence=tmp_path), agenttrace.run() as run:
+        work()
+        (run.folder / "other.jsonl").mkdir()
+
+    assert run.verdict.status == "pass"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 
 import pytest
 
 import agenttrace
-from agenttrace.capture import begin_request, record_response
+from agenttrace.capture import begin_request, current_scope, record_response, recorder
 from agenttrace.domain import Boundary, Case, Decision, First, Phase, RequiredCall, Status
 from agenttrace.errors import (
     AgentTraceError,
@@ -323,3 +324,62 @@ def test_evidence_observes_the_boundaries_that_were_recorded():
     assert evidence.observed[Boundary.MODEL].everything
     assert "issue_refund" in evidence.observed[Boundary.EXECUTOR].tools
     assert evidence.observed[Boundary.ADAPTER].tools == {"issue_refund"}
+
+
+def test_a_run_that_is_entered_inside_itself_is_two_runs_and_leaves_nothing_behind():
+    run = agenttrace.run()
+    with run:
+        outer = run.id
+        issue_refund("A-1", 1)
+        with run:
+            issue_refund("A-2", 2)
+            inner = run.evidence()
+        issue_refund("A-3", 3)
+
+    assert outer != inner.run.run_id
+    assert [call.arguments["order_id"] for call in inner.executor] == ["A-2"]
+    assert current_scope() is None
+
+
+class AsyncAgent:
+    async def __call__(self, order_id: str) -> str:
+        await asyncio.sleep(0)
+        return issue_refund(order_id, 1)
+
+
+class Desk:
+    @agenttrace.run()
+    @classmethod
+    def of_class(cls, order_id: str) -> str:
+        return issue_refund(order_id, 1)
+
+    @agenttrace.run()
+    @staticmethod
+    def of_none(order_id: str) -> str:
+        return issue_refund(order_id, 1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: Desk.of_class("A-1"),
+        lambda: Desk().of_class("A-1"),
+        lambda: Desk().of_none("A-1"),
+        lambda: asyncio.run(agenttrace.run()(AsyncAgent())("A-1")),
+        lambda: agenttrace.run()(functools.partial(issue_refund, "A-1"))(1),
+    ],
+)
+def test_any_kind_of_callable_can_be_made_a_run_of_its_own(call):
+    settled = []
+    recorder.listeners.append(settled.append)
+
+    assert call() == "done"
+
+    (state,) = settled
+    assert [str(record.kind) for record in state.records()] == ["execution", "run"]
+
+
+@pytest.mark.parametrize("what", [5, property(len), functools.partial(lambda: (yield))])
+def test_what_cannot_be_a_run_of_its_own_is_refused(what):
+    with pytest.raises(ConfigurationError, match="run decorates functions"):
+        agenttrace.run()(what)

@@ -8,7 +8,9 @@ from typing import Any
 from agenttrace.capture import CallDraft, ResponseDraft
 
 
-def call(name: str, raw: str | None, call_id: str | int | None = "call_1", index: int = 0, **more: Any):
+def call(
+    name: str, raw: str | None, call_id: str | int | None = "call_1", index: int = 0, **more: Any
+):
     return CallDraft(name, call_id, index, raw, **{"complete": True, **more})
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from agenttrace.capture import CallDraft, ResponseDraft, ToolOffer
-from agenttrace.integrations import _by_hand, _exchange
+from agenttrace.integrations import _by_hand, _exchange, _recorded
 
 
-@dataclass
+@dataclass(eq=False)
 class Run:
     """Stands for a run: it only counts what is lost."""
 
@@ -89,4 +89,5 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> Handed:
         monkeypatch.setattr(_exchange, name, getattr(handed, name))
     for name in ("begin_request", "record_response"):
         monkeypatch.setattr(_by_hand, name, getattr(handed, name))
+    monkeypatch.setattr(_recorded, "_current_run", lambda: handed.run)
     return handed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -56,6 +56,13 @@ class OtlpReceiver:
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
         self.spans: list[ReceivedSpan] = []
+        self.bodies: list[bytes] = []
+        """Each export request as it came, unpacked."""
+
+    def clear(self) -> None:
+        """Forget what arrived."""
+        self.spans.clear()
+        self.bodies.clear()
 
     def records(self) -> list[Record]:
         read = [span.record() for span in self.spans if span.is_ours]
@@ -65,6 +72,7 @@ class OtlpReceiver:
 
     def take(self, body: bytes) -> None:
         request = ExportTraceServiceRequest.FromString(body)
+        self.bodies.append(body)
         for resource in request.resource_spans:
             for scope in resource.scope_spans:
                 self.spans.extend(
@@ -73,13 +81,21 @@ class OtlpReceiver:
 
 
 @contextmanager
-def otlp_receiver() -> Iterator[OtlpReceiver]:
+def otlp_receiver(pass_on: Callable[[bytes], None] | None = None) -> Iterator[OtlpReceiver]:
+    """A receiver while the block is open.
+
+    Args:
+        pass_on: Handed each export request too, before its sender is answered.
+    """
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
             receiver.take(body)
+            if pass_on is not None:
+                pass_on(body)
             answer = ExportTraceServiceResponse().SerializeToString()
             self.send_response(200)
             self.send_header("Content-Type", "application/x-protobuf")

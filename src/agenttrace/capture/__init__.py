@@ -1,10 +1,11 @@
 """Records calls at the boundaries as spans and evidence; it decides nothing."""
 
 from agenttrace.capture._adapter import Dispatch, adapter
+from agenttrace.capture._binding import body_of
 from agenttrace.capture._context import Scope, current_scope, enter_scope, leave_scope
 from agenttrace.capture._drafts import CallDraft, RequestStamp, ResponseDraft, ToolOffer
 from agenttrace.capture._events import record_event
-from agenttrace.capture._guard import failed, guard, is_strict, losses, lost, say, warn_once
+from agenttrace.capture._guard import count, failed, guard, is_strict, losses, lost, say, warn_once
 from agenttrace.capture._hooks import HookReport, hooks, report_hook, withdraw_hooks
 from agenttrace.capture._recorder import Recorder, recorder
 from agenttrace.capture._responses import (
@@ -39,8 +40,10 @@ __all__ = [
     "TracedTool",
     "adapter",
     "begin_request",
+    "body_of",
     "callable_name",
     "contracts",
+    "count",
     "current_scope",
     "enter_scope",
     "failed",

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar, cast, overload
 from opentelemetry import context as otel_context
 
 from agenttrace import semconv
+from agenttrace.capture._binding import body_of
 from agenttrace.capture._call_id import CallNames, names_in
 from agenttrace.capture._context import CallReference, Scope, enter_scope, leave_scope
 from agenttrace.capture._fault import message_of, type_of
@@ -208,7 +209,7 @@ class _Parse:
         work, names = self._begin(wrapped, args, kwargs)
         if work is None or names is None:
             return wrapped(*args, **kwargs)
-        if inspect.iscoroutinefunction(wrapped):
+        if inspect.iscoroutinefunction(body_of(wrapped)):
             return self._await(work, names, wrapped(*args, **kwargs))
         try:
             result = wrapped(*args, **kwargs)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import Parameter
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, WrapperDescriptorType
 from typing import Any, Final
 
 from wrapt import PartialCallableObjectProxy
+
+from agenttrace.capture._foreign import class_dict, mro_of
 
 _POSITIONAL: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -21,9 +24,18 @@ _POSITIONAL: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD
 class Binder:
     """Binds calls of one function."""
 
-    __slots__ = ("_by_keyword", "_defaults", "_keyword_rest", "_names", "_positional", "_rest")
+    __slots__ = (
+        "_by_keyword",
+        "_defaults",
+        "_keyword_rest",
+        "_names",
+        "_own",
+        "_positional",
+        "_rest",
+    )
 
-    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+    def __init__(self, parameters: tuple[Parameter, ...], own: Binder | None = None) -> None:
+        self._own = own
         self._positional = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
         self._by_keyword = frozenset(
             p.name
@@ -42,9 +54,16 @@ class Binder:
     ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
         """Arguments by name, and which of them Python filled in; None where the call does not fit.
 
-        Further positional arguments stand as a list under the name of `*args`; further keywords
-        stand beside the others, under their own names.
+        What does not fit the signature that the function shows may fit its own parameters. Further
+        positional arguments stand as a list under the name of `*args`; further keywords stand
+        beside the others, under their own names.
         """
+        bound = self._bind(args, kwargs)
+        return self._own.bind(args, kwargs) if bound is None and self._own is not None else bound
+
+    def _bind(
+        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
         positional = self._positional
         bound = dict(zip(positional, args, strict=False))
         if len(args) > len(positional):
@@ -84,11 +103,24 @@ class Binder:
 
 def binder_of(function: Any, skip: int) -> Binder | None:
     """A binder for a function whose first parameters are not the call's; None: it tells nothing."""
+    own = _own_binder(function, skip)
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):
+        return own
+    return Binder(tuple(signature.parameters.values())[skip:], own)
+
+
+def _own_binder(function: Any, skip: int) -> Binder | None:
+    """A binder for what the code takes, where a function may show another signature."""
+    if type(function) is not FunctionType or not (
+        "__signature__" in function.__dict__ or "__wrapped__" in function.__dict__
+    ):
         return None
-    return Binder(tuple(signature.parameters.values())[skip:])
+    code, defaults, closure = function.__code__, function.__defaults__, function.__closure__
+    bare = FunctionType(code, {}, None, defaults, closure)
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return Binder(tuple(inspect.signature(bare).parameters.values())[skip:])
 
 
 def underlying(wrapped: Callable[..., Any]) -> tuple[Any, int]:
@@ -104,3 +136,14 @@ def underlying(wrapped: Callable[..., Any]) -> tuple[Any, int]:
     if kind is PartialCallableObjectProxy:
         return wrapped.__wrapped__, 1  # type: ignore[attr-defined]
     return wrapped, 0
+
+
+def body_of(called: Any) -> Any:
+    """What says how a callable runs: of a callable object that is the `__call__` of its class."""
+    while type(called) is partial:
+        called = called.func
+    for base in mro_of(type(called)):
+        own = class_dict(base).get("__call__")
+        if own is not None:
+            return called if type(own) is WrapperDescriptorType else own
+    return called

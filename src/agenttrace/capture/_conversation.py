@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agenttrace.capture._snapshot import snapshot
@@ -38,7 +38,7 @@ class Conversations:
 
     def __init__(self, mask: RunMask) -> None:
         self._mask = mask
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._ends: OrderedDict[str, tuple[int, str]] = OrderedDict()
         """First digest of a conversation to its length and last digest."""
         self._seen: OrderedDict[str, None] = OrderedDict()
@@ -95,13 +95,14 @@ class Conversations:
             return [self._message("tool", message.get("output"), message.get("call_id"))]
         role, content = message.get("role"), message.get("content")
         if role == "tool":
-            return [self._message("tool", content, message.get("tool_call_id"))]
+            tool = message.get("name", message.get("tool_name"))
+            return [self._result(content, message.get("tool_call_id"), message, tool)]
         if isinstance(content, Sequence) and not isinstance(content, str):
             results = [p for p in content if isinstance(p, Mapping) and _is_result(p)]
             if results:
                 rest = [part for part in content if part not in results]
                 shown = [
-                    self._message("tool", part.get("content"), part.get("tool_use_id"))
+                    self._result(part.get("content"), part.get("tool_use_id"), part)
                     for part in results
                 ]
                 return [*shown, self._message("user", rest)] if rest else shown
@@ -110,6 +111,21 @@ class Conversations:
         if message.keys() <= {"role", "content", "type"}:
             return [self._message(role, content)]
         return [self._message(role, {k: v for k, v in message.items() if k != "role"})]
+
+    def _result(
+        self,
+        content: JsonValue,
+        call_id: JsonValue,
+        holder: Mapping[str, JsonValue],
+        tool: JsonValue = None,
+    ) -> Message:
+        """A result handed back, and what its holder says of it."""
+        is_error = holder.get("is_error")
+        return replace(
+            self._message("tool", content, call_id),
+            tool=tool if isinstance(tool, str) else None,
+            is_error=is_error if isinstance(is_error, bool) else None,
+        )
 
     def _message(self, role: str, content: JsonValue, call_id: JsonValue = None) -> Message:
         if isinstance(content, str):

@@ -44,6 +44,8 @@ class CallDraft:
     """Arguments of formats that send an object in place of a text. Unused where `raw` is given."""
     complete: bool | None = None
     """Whether the response said that the call was finished. None: not known."""
+    by_provider: bool = False
+    """The provider ran it by itself, so that it reaches no tool of the agent."""
 
 
 @dataclass(frozen=True, slots=True)

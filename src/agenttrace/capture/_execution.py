@@ -6,7 +6,6 @@ work ends; until then the execution counts as open.
 
 from __future__ import annotations
 
-import threading
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -17,6 +16,7 @@ from agenttrace import semconv
 from agenttrace.capture._binding import Binder, binder_of, underlying
 from agenttrace.capture._context import CallReference, Scope, enter_scope, leave_scope
 from agenttrace.capture._fault import message_of, type_of
+from agenttrace.capture._foreign import is_scalar
 from agenttrace.capture._guard import failed, guard
 from agenttrace.capture._recorder import recorder
 from agenttrace.capture._snapshot import snapshot
@@ -25,8 +25,6 @@ from agenttrace.capture._spans import Attached, OpenSpan, start_span, under
 from agenttrace.domain import Ending, JsonValue, Phase
 from agenttrace.records import RecordKind, canonical
 
-_taking: Final = threading.Lock()
-_IMMUTABLE: Final = frozenset({str, int, float, bool, bytes, type(None)})
 MAX_ITEMS: Final = 1_000
 """Items of a generator that are kept as its result."""
 
@@ -159,7 +157,7 @@ class OpenExecution:
         payload["digest"] = mask.digest_text(text)
         payload["length"] = len(text)
         for value in live.values():
-            if type(value) not in _IMMUTABLE:
+            if not is_scalar(value):
                 self._live = live
                 break
         key = tool.idempotency_key
@@ -215,7 +213,7 @@ class OpenExecution:
             kind = payload["error_type"] = type_of(error)
             message = self.run.mask.mask_text(message_of(error))
             payload["error"] = f"{kind}: {message}" if message else kind
-        if isinstance(error, CancelledError | GeneratorExit):
+        if issubclass(type(error), CancelledError | GeneratorExit):  # no foreign `__class__`
             self.stopped(Ending.CANCELLED)
         else:
             self.stopped(Ending.RAISED)
@@ -280,7 +278,7 @@ def _reference(scope: Scope, tool: str, digest: JsonValue) -> tuple[CallReferenc
     dispatch = scope.dispatch
     if dispatch is None and not scope.handed_on:
         return None, 0
-    with _taking:
+    with scope.run.taking:
         if dispatch is not None:
             if dispatch.tool != tool or dispatch.run is not scope.run:
                 return None, 0

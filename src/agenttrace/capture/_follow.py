@@ -8,10 +8,11 @@ consumer's own spans are nobody's children.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
-from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from types import AsyncGeneratorType, CodeType, CoroutineType, GeneratorType, coroutine
 from typing import Any
 
+from agenttrace.capture._binding import body_of
 from agenttrace.capture._execution import MAX_ITEMS, OpenExecution, Tool, begin
 from agenttrace.capture._guard import guard
 from agenttrace.capture._snapshot import snapshot
@@ -44,7 +45,17 @@ def run_async(tool: Tool, wrapped: Callable[..., Any], args: Args, kwargs: Kwarg
     inner = _call(tool, wrapped, args, kwargs)
     if type(inner) is not CoroutineType:
         return inner
-    return _named_like(inner, _await(tool, wrapped, args, kwargs, inner))
+    return _named_like(inner, _await(tool, wrapped, args, kwargs, _Unstarted(inner)))
+
+
+def run_iterable_coroutine(
+    tool: Tool, wrapped: Callable[..., Any], args: Args, kwargs: Kwargs
+) -> Any:
+    """Run a function of `types.coroutine`: a generator that can be awaited."""
+    inner = _call(tool, wrapped, args, kwargs)
+    if type(inner) is not GeneratorType:
+        return inner
+    return _named_like(inner, _await_iterable(tool, wrapped, args, kwargs, _Unstarted(inner)))
 
 
 def run_generator(tool: Tool, wrapped: Callable[..., Any], args: Args, kwargs: Kwargs) -> Any:
@@ -65,10 +76,13 @@ def run_async_generator(tool: Tool, wrapped: Callable[..., Any], args: Args, kwa
 
 def runner_of(function: Any) -> Runner:
     """How a function of this kind is run."""
+    function = body_of(function)
     if inspect.iscoroutinefunction(function):
         return run_async
     if inspect.isgeneratorfunction(function):
-        return run_generator
+        code = getattr(function, "__code__", None)
+        is_awaitable = type(code) is CodeType and code.co_flags & inspect.CO_ITERABLE_COROUTINE
+        return run_iterable_coroutine if is_awaitable else run_generator
     if inspect.isasyncgenfunction(function):
         return run_async_generator
     return run_sync
@@ -90,13 +104,38 @@ def _call(tool: Tool, wrapped: Callable[..., Any], args: Args, kwargs: Kwargs) -
         raise
 
 
+class _Unstarted:
+    """A coroutine that waits for ours around it to begin, and is closed where that never does.
+
+    It would warn that it was never awaited, beside ours or where there is nothing to warn of: a
+    task that is cancelled before its first step.
+    """
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def take(self) -> Any:
+        inner, self._inner = self._inner, None
+        return inner
+
+    def __del__(self) -> None:
+        if self._inner is not None:
+            self._inner.close()
+
+
+@coroutine
+def _await_iterable(
+    tool: Tool, wrapped: Callable[..., Any], args: Args, kwargs: Kwargs, unstarted: _Unstarted
+) -> Generator[Any, Any, Any]:
+    return (yield from _await(tool, wrapped, args, kwargs, unstarted))
+
+
 async def _await(
-    tool: Tool,
-    wrapped: Callable[..., Any],
-    args: Args,
-    kwargs: Kwargs,
-    inner: Coroutine[Any, Any, Any],
+    tool: Tool, wrapped: Callable[..., Any], args: Args, kwargs: Kwargs, unstarted: _Unstarted
 ) -> Any:
+    inner = unstarted.take()
     execution = begin(tool, wrapped, args, kwargs)
     if execution is None:
         return await inner

@@ -27,6 +27,22 @@ _module: Final[Callable[[type], object]] = type.__dict__["__module__"].__get__
 _qualname: Final[Callable[[type], object]] = type.__dict__["__qualname__"].__get__
 
 
+def is_scalar(value: object) -> bool:
+    """Whether the value is a scalar of the language, none of whose code is foreign.
+
+    Asked by identity: a metaclass may define `__eq__` and `__hash__`.
+    """
+    kind = type(value)
+    return (
+        kind is str
+        or kind is int
+        or kind is float
+        or kind is bool
+        or kind is bytes
+        or value is None
+    )
+
+
 def type_name(kind: type) -> str:
     """`module.Qualname` of a type; a part that is no plain text is `?`."""
     parts = []

@@ -28,7 +28,7 @@ class LossCounter(Protocol):
 
 class _Ledger:
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.counts: Counter[str] = Counter()
         self.logged: set[tuple[str, str]] = set()
         self.on_unplaced: Callable[[str], None] | None = None
@@ -120,7 +120,7 @@ def on_unplaced(listener: Callable[[str], None]) -> None:
 
 def forget_faults() -> None:
     """Start counting and logging anew: for a forked child, and for tests."""
-    _ledger.lock = threading.Lock()
+    _ledger.lock = threading.RLock()
     _ledger.counts.clear()
     _ledger.logged.clear()
 

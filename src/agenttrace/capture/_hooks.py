@@ -10,6 +10,7 @@ import threading
 from dataclasses import dataclass
 from typing import Final
 
+from agenttrace.capture._guard import lost
 from agenttrace.domain import Boundary
 
 
@@ -26,7 +27,7 @@ class HookReport:
     """The library's version, or what did not fit."""
 
 
-_lock: Final = threading.Lock()
+_lock: Final = threading.RLock()
 _hooks: Final[dict[tuple[str, str, str], HookReport]] = {}
 
 
@@ -40,13 +41,18 @@ def report_hook(
 
 
 def withdraw_hooks(library: str) -> None:
-    """Forget the hooks of a library: it was taken out again."""
+    """Forget the hooks of a library: it was taken out again.
+
+    Runs that are open lose by it: what comes now leaves no record.
+    """
     with _lock:
-        for key in [key for key in _hooks if key[0] == library]:
+        keys = [key for key in _hooks if key[0] == library]
+        for key in keys:
             del _hooks[key]
+    if keys:
+        lost(f"hook:{library}:withdrawn")
 
 
 def hooks() -> tuple[HookReport, ...]:
     """Every hook reported so far, in the order of the reports."""
-    with _lock:
-        return tuple(_hooks.values())
+    return tuple(_hooks.values())

@@ -10,12 +10,14 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 from agenttrace.capture._guard import failed, warn_once
 from agenttrace.domain import JsonValue, Run
+from agenttrace.errors import UnreadableFileError
 from agenttrace.records import JsonTextError, dump_json, parse_json, to_plain
 
 LINES_VERSION: Final = 1
@@ -26,7 +28,7 @@ _MAX_NAME: Final = 120
 
 class _OpenFiles:
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.count = 0
 
     def claim(self) -> bool:
@@ -51,9 +53,12 @@ def folder_of(root: Path, run: Run, started_ns: int) -> Path:
 
 
 def file_name(name: str) -> str:
-    """The name as one part of a path, whatever it holds."""
-    quoted = quote(name.encode("utf-8", "surrogatepass"), safe=" ")[:_MAX_NAME].strip()
-    return quoted if quoted.strip(". ") else f"run-{quoted.replace('.', '%2E')}"
+    """The name as one part of a path, whatever it holds; no two names give the same part."""
+    data = name.encode("utf-8", "surrogatepass")
+    quoted = quote(data, safe=" ")
+    kept = quoted[:_MAX_NAME].strip()
+    part = kept if kept.strip(".") else f"run-{kept.replace('.', '%2E')}"
+    return part if kept == quoted else f"{part}-{sha256(data).hexdigest()[:16]}"
 
 
 class LineWriter:
@@ -84,13 +89,14 @@ class LineWriter:
             if self._file is None:
                 self._open()
             self._write_all(text)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a path that no system can have
             self.is_broken = True
             self.close()
+            reason = getattr(error, "strerror", None) or error
             warn_once(
                 "evidence-folder",
-                f"agenttrace cannot write {self.path} ({error.strerror or error}). Evidence is kept"
-                " in memory and what does not fit is counted as lost. Pass another folder with "
+                f"agenttrace cannot write {self.path!s:.200} ({reason!s:.200}). Evidence is kept "
+                "in memory and what does not fit is counted as lost. Pass another folder with "
                 "configure(evidence=...), or evidence=False.",
             )
             return False
@@ -122,8 +128,16 @@ class LineWriter:
 
 
 def read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The records of one file in plain form, without its header and without a torn last line."""
-    with path.open("rb") as file:
+    """The records of one file in plain form, without its header and without a torn last line.
+
+    Raises:
+        UnreadableFileError: It is gone, or may not be read.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise UnreadableFileError(str(path), error.strerror or str(error)) from error
+    with file:
         for number, line in enumerate(file):
             if not line.endswith(b"\n"):
                 return
@@ -138,8 +152,12 @@ def read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def read_others(folder: Path, own: Path) -> Iterator[Mapping[str, Any]]:
     """The records that other recorders wrote into the same run's folder."""
-    for path in sorted(folder.glob("*.jsonl")):
-        if path != own:
+    try:
+        paths = sorted(folder.glob("*.jsonl"))
+    except (OSError, ValueError):  # no folder that could be: nobody has written there
+        return
+    for path in paths:
+        if path != own and not path.is_dir():
             yield from read_lines(path)
 
 
@@ -148,13 +166,13 @@ def check_folder(root: Path) -> bool:
     try:
         root.mkdir(parents=True, exist_ok=True)
         writable = os.access(root, os.W_OK | os.X_OK)
-    except OSError:
+    except (OSError, ValueError):
         writable = False
     if not writable:
         warn_once(
             "evidence-folder",
-            f"agenttrace cannot write into {root}. Evidence is kept in memory and what does not "
-            "fit is counted as lost. Pass another folder with configure(evidence=...), or "
+            f"agenttrace cannot write into {root!s:.200}. Evidence is kept in memory and what does "
+            "not fit is counted as lost. Pass another folder with configure(evidence=...), or "
             "evidence=False.",
         )
     return writable
@@ -162,5 +180,5 @@ def check_folder(root: Path) -> bool:
 
 def forget_files() -> None:
     """Start counting open files anew, in a forked child."""
-    _open_files.lock = threading.Lock()
+    _open_files.lock = threading.RLock()
     _open_files.count = 0

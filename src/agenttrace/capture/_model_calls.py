@@ -34,7 +34,7 @@ class ModelCalls:
     """The calls a run's responses held, by the provider's ids."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._by_id: OrderedDict[str | int, list[ModelCall]] = OrderedDict()
 
     def add(self, call: ModelCall) -> None:

@@ -6,13 +6,11 @@ next run on; a run that is open keeps the one it began with, so that its spans s
 
 from __future__ import annotations
 
-import os
 import threading
 
 from opentelemetry import trace as otel
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
 from agenttrace import semconv
 from agenttrace._version import __version__
@@ -20,17 +18,15 @@ from agenttrace.capture._guard import guard
 from agenttrace.capture._settings import Settings
 from agenttrace.capture._source import Source, source
 
-EXPORT_DELAY_MS = 200
-"""How long a finished span may wait for its batch, unless OTEL_BSP_SCHEDULE_DELAY says other."""
-
 
 class Providers:
     """The user's provider or ours, and one tracer of each."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._private: TracerProvider | None = None
+        self._is_being_made = False
         self._private_tracer: otel.Tracer | None = None
         self._users: tuple[otel.TracerProvider, otel.Tracer] | None = None
 
@@ -50,9 +46,20 @@ class Providers:
         """The tracer of our own provider, made when it is first needed."""
         with self._lock:
             if self._private_tracer is None:
-                self._private = _make_private(self._settings)
-                self._private_tracer = _tracer_of(self._private)
+                if self._is_being_made:  # by this thread: a signal's handler came in between
+                    return otel.NoOpTracer()
+                self._is_being_made = True
+                try:
+                    self._private = _make_private(self._settings)
+                    self._private_tracer = _tracer_of(self._private)
+                finally:
+                    self._is_being_made = False
             return self._private_tracer
+
+    def renew(self) -> None:
+        """Go on in a forked child, with the provider that the open runs record through."""
+        self._lock = threading.RLock()
+        self._is_being_made = False
 
     def is_joined(self) -> bool:
         """Whether the next run goes through a provider that the user set up."""
@@ -98,14 +105,11 @@ def _make_private(settings: Settings) -> TracerProvider:
     provider = TracerProvider(
         resource=Resource.create(), id_generator=_Ids(), shutdown_on_exit=False
     )
-    exporters: tuple[SpanExporter, ...] = ()
+    processors: tuple[SpanProcessor, ...] = ()
     with guard("making an exporter", loses=False):
-        exporters = tuple(settings.make_exporters())
-    for exporter in exporters:
-        with guard("adding an exporter", loses=False):
-            given = os.environ.get("OTEL_BSP_SCHEDULE_DELAY")
-            delay = None if given else EXPORT_DELAY_MS
-            provider.add_span_processor(BatchSpanProcessor(exporter, schedule_delay_millis=delay))
+        processors = tuple(settings.make_processors())
+    for processor in processors:
+        provider.add_span_processor(processor)
     return provider
 
 

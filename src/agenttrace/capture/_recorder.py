@@ -32,6 +32,7 @@ from agenttrace.capture._settler import LATE_S, Settler
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import is_foreign_code_running, start_span
 from agenttrace.domain import Run
+from agenttrace.records import travels
 from agenttrace.redaction import Redactor, load_redactor
 
 _MAX_IDS: Final = 10_000
@@ -234,7 +235,7 @@ class Recorder:
             self._implicit = {}
             self._known = weakref.WeakSet(known)
             self._explicit = {id(state): state for state in explicit}
-            self.providers = Providers(self.settings)
+            self.providers.renew()
             for state in known:
                 writer = None
                 if state.writer is not None:
@@ -286,7 +287,7 @@ def _opening_attributes(run: Run) -> dict[str, str | int]:
         semconv.RUN_ATTEMPT: run.attempt,
         semconv.CASE_ID: run.case_id,
     }
-    return {key: value for key, value in known.items() if value is not None}
+    return {key: value for key, value in known.items() if value is not None and travels(value)}
 
 
 _REPLACED: Final = (

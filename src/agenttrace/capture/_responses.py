@@ -50,7 +50,7 @@ def begin_request(
         if scope is None:
             return None
         run = scope.run
-        run.count_request()
+        request_id = run.new_request()
         names: tuple[str, ...] | None = None
         digest: str | None = None
         fresh: tuple[Message, ...] = ()
@@ -63,7 +63,7 @@ def begin_request(
                 continued = previous_response_id is not None
                 fresh, heard = run.conversations.new_of(messages, continued=continued)
         return RequestStamp(
-            request_id=source().new_id("req"),
+            request_id=request_id,
             run=run,
             agent=scope.agent,
             phase=scope.phase,
@@ -269,6 +269,8 @@ class OpenResponse:
             payload["phase"] = self._phase.value
         if self._inferred:
             payload["inferred"] = True
+        if call.by_provider:
+            payload["parent"] = self._span.ref
         end_ns = max(source().now_ns(), span.start_ns)
         run.commit_plain(RecordKind.CALL, span, payload, end_ns=end_ns)
         run.model_calls.add(
@@ -295,6 +297,7 @@ def _at_turn(message: Message, turn: int) -> Message:
         length=message.length,
         call_id=message.call_id,
         tool=message.tool,
+        is_error=message.is_error,
     )
 
 

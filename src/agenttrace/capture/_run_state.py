@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from agenttrace.capture._execution import OpenExecution
 
 _MAX_TURNS: Final = 10_000
+MAX_REQUESTS: Final = 1_000
+"""Requests of one run that its manifest lists by id; of more than these it lists none."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -75,8 +77,14 @@ class RunState:
         self.mask = self.redactor.for_run()
         self.conversations = Conversations(self.mask)
         self.run_plain: Mapping[str, Any] = to_plain(self.run)
-        self._lock = threading.Lock()
+        self._forget_threads()
         self._begin_counting()
+
+    def _forget_threads(self) -> None:
+        # Both may be taken again by the thread that holds them: a finaliser or a signal's handler
+        # runs anywhere, also in between our own lines, and may call a decorated tool.
+        self._lock = threading.RLock()
+        self.taking = threading.RLock()
 
     def _begin_counting(self) -> None:
         self._seq = 0
@@ -84,13 +92,13 @@ class RunState:
         self._revision = 0
         self._is_late = False
         self._made: Counter[str] = Counter()
+        self._requests: list[str] = []
         self._lost: Counter[str] = Counter()
         self._tools: dict[Boundary, set[str]] = {}
         self._everything: set[Boundary] = set()
         self._open: dict[int, OpenExecution] = {}
         self._plains: list[dict[str, Any]] = []
         self._is_spilled = False
-        self._responses = 0
         self._turns: OrderedDict[str, int] = OrderedDict()
         self._turn = 0
         self.schemas_sent: set[str] = set()
@@ -115,10 +123,18 @@ class RunState:
                     self._turns.popitem(last=False)
             return turn
 
-    def count_request(self) -> None:
-        """Add one to the requests made: more of them than of responses means one is missing."""
+    def new_request(self) -> str:
+        """The id of a request that is about to be made for this run, by which its answer is known.
+
+        More requests than responses mean that one is missing; a response to a request that is not
+        among them is another run's.
+        """
+        request_id = source().new_id("req")
         with self._lock:
             self._made["request"] += 1
+            if len(self._requests) <= MAX_REQUESTS:
+                self._requests.append(request_id)
+        return request_id
 
     def count_lost(self, cause: str) -> None:
         """Add one to what was lost, refused, or failed to be made."""
@@ -230,14 +246,12 @@ class RunState:
             self.on_late(self)
 
     def _number_and_write(self, kind: RecordKind, plain: dict[str, Any]) -> None:
-        self._seq += 1
+        seq = self._seq = self._seq + 1
         plain["recorder_id"] = self.recorder_id
-        plain["seq"] = self._seq
+        plain["seq"] = seq
         boundary = BOUNDARY_OF.get(kind)
-        if boundary is not None:
-            self._made[boundary.value] += 1
-        elif kind is RecordKind.RESPONSE:
-            self._responses += 1
+        if kind is not RecordKind.RUN:
+            self._made[kind.value if boundary is None else boundary.value] += 1
         written = self.writer is not None and self.writer.write(dump_json(plain))
         self._remember(kind, plain, written)
         self.last_activity_s = time.monotonic()
@@ -296,7 +310,7 @@ class RunState:
         if self.mask.errors:
             lost["mask"] = self.mask.errors
         everything = set(self._everything)
-        if self._responses:
+        if self._made[RecordKind.RESPONSE.value]:
             everything.add(Boundary.MODEL)
         for hook in hooks():
             if not hook.ok:
@@ -317,6 +331,7 @@ class RunState:
             open_executions=len(self._open),
             settled=settled,
             revision=self._revision,
+            requests=tuple(self._requests) if len(self._requests) <= MAX_REQUESTS else None,
         )
 
     def start_span(
@@ -370,7 +385,8 @@ class RunState:
 
     def adopt_in_child(self, recorder_id: str, writer: LineWriter | None) -> None:
         """Go on in a forked child, as another recorder of the same run."""
-        self._lock = threading.Lock()
+        self._forget_threads()
+        self.mask.forget_threads()
         self.conversations = Conversations(self.mask)
         self.recorder_id = recorder_id
         self.writer = writer

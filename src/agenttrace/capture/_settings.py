@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.sdk.trace import SpanProcessor
 
     from agenttrace.redaction import Redactor
 
@@ -21,8 +21,8 @@ class Settings:
 
     evidence: Path | None = DEFAULT_EVIDENCE
     """Folder of local evidence. None: records are kept in memory alone."""
-    make_exporters: Callable[[], Sequence[SpanExporter]] = tuple
-    """Exporters of the private provider, made when it is first needed."""
+    make_processors: Callable[[], Sequence[SpanProcessor]] = tuple
+    """What the private provider hands its spans to, made when it is first needed."""
     set_global: bool = False
     """Whether our provider becomes the global one where there is none."""
     idle_s: float = 5.0

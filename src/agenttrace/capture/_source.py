@@ -5,11 +5,23 @@ from __future__ import annotations
 import secrets
 import time
 
-from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 
-class Source(RandomIdGenerator):
-    """Random ids and the wall clock."""
+class Source(IdGenerator):
+    """Random ids and the wall clock.
+
+    The ids do not come from `random`: a program that seeds it wants its own sequence undisturbed,
+    and worker processes that seed it alike would all give the same ids.
+    """
+
+    def generate_span_id(self) -> int:
+        """64 bits that are not all zero."""
+        return secrets.randbits(64) or 1
+
+    def generate_trace_id(self) -> int:
+        """128 bits that are not all zero."""
+        return secrets.randbits(128) or 1
 
     def now_ns(self) -> int:
         """Nanoseconds since 1970."""

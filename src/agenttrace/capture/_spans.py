@@ -76,7 +76,7 @@ def start_span(
     try:
         links = None if link is None else [Link(context_of(link))]
         span = tracer.start_span(
-            name,
+            name if name.isascii() else name.encode(errors="backslashreplace").decode(),
             context=context,
             kind=kind,
             attributes=attributes,
@@ -107,15 +107,17 @@ def end_span(
 ) -> None:
     """End a span with everything its record says; never fails."""
     outer, _foreign.is_running = is_foreign_code_running(), True
-    with guard("ending a span", loses=False):
-        try:
-            if attributes is not None:
-                span.span.set_attributes(attributes)
-            if is_error:
-                span.span.set_status(_ERROR)
-        finally:
-            span.span.end(end_ns)
-    _foreign.is_running = outer
+    try:
+        with guard("ending a span", loses=False):
+            try:
+                if attributes is not None:
+                    span.span.set_attributes(attributes)
+                if is_error:
+                    span.span.set_status(_ERROR)
+            finally:
+                span.span.end(end_ns)
+    finally:
+        _foreign.is_running = outer  # also after a KeyboardInterrupt, or nothing more is recorded
 
 
 def is_foreign_code_running() -> bool:

@@ -8,7 +8,7 @@ work on one text is bounded; a text that would need more is dropped by the calle
 from __future__ import annotations
 
 from collections.abc import Iterator
-from threading import Lock
+from threading import RLock
 from typing import Final
 
 from agenttrace.redaction._tokens import DROPPED
@@ -32,12 +32,16 @@ class Remembered:
     """Texts of masked values with their tokens; safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self.forget_threads()
         self._tokens: dict[str, str] = {}
         self._long: list[str] = []
         self._by_head: dict[str, dict[int, set[str]]] = {}
         self.forgotten = 0
         """Values that came when the memory was full."""
+
+    def forget_threads(self) -> None:
+        """Go on in a forked child, where nobody is left who could give the lock back."""
+        self._lock = RLock()
 
     def __len__(self) -> int:
         return len(self._tokens)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock, local
+from threading import RLock, local
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
 from urllib.parse import quote
 
@@ -59,9 +59,14 @@ class RunMask:
         """Names of fields that are no secrets, with no secret in the name."""
         self._clean_at = 0
         self._drops = _Drops()
-        self._lock = Lock()
+        self._lock = RLock()
         self.errors = 0
         """Values that were dropped because masking them failed."""
+
+    def forget_threads(self) -> None:
+        """Go on in a forked child, where nobody is left who could give a lock back."""
+        self._lock = RLock()
+        self._memory.forget_threads()
 
     @property
     def forgotten(self) -> int:

@@ -6,17 +6,17 @@ warning, because half of a process recorded one way and half another is no evide
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agenttrace.capture import DEFAULT_EVIDENCE, Settings, guard, recorder, say
-from agenttrace.errors import ConfigurationError, MissingExtraError
-from agenttrace.exporters import otlp_exporters
+from agenttrace.errors import ConfigurationError
+from agenttrace.exporters import load_otlp, span_processors
 from agenttrace.redaction import load_redactor
 from agenttrace.session._cases import CaseBook, Cases
 from agenttrace.session._live import live_scoring
@@ -83,6 +83,8 @@ def configure(
         session.cases = CaseBook(cases)
         recorder.reset(settings)
         recorder.is_active = True
+        if not recorder.providers.is_joined():
+            load_otlp()
     if live:
         live_scoring.start()
 
@@ -108,18 +110,9 @@ def _settings(given: dict[str, Any]) -> Settings:
     elif evidence is not True:
         folder = Path(evidence)
     exporter: SpanExporter | None = given.get("exporter")
-
-    def make_exporters() -> Sequence[SpanExporter]:
-        made: tuple[SpanExporter, ...] = () if exporter is None else (exporter,)
-        try:
-            return (*made, *otlp_exporters())
-        except MissingExtraError as error:
-            say(logging.WARNING, f"agenttrace sends no spans: {error}")
-            return made
-
     return Settings(
         evidence=None if folder is None else folder.absolute(),
-        make_exporters=make_exporters,
+        make_processors=functools.partial(span_processors, exporter),
         set_global=bool(given.get("set_global", False)),
         idle_s=float(given.get("idle_s", 5.0)),
         redactor=load_redactor(given.get("key")),

@@ -22,7 +22,7 @@ class LiveScoring:
 
     def __init__(self) -> None:
         self._settled: queue.SimpleQueue[RunState | threading.Event] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._owner: int | None = None
         """Process of the thread: a forked child has none yet."""
 

@@ -21,6 +21,8 @@ from agenttrace.capture import (
     Attached,
     RunState,
     Scope,
+    body_of,
+    callable_name,
     current_scope,
     enter_scope,
     failed,
@@ -42,6 +44,15 @@ from agenttrace.session._state import session
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
+class _Entered:
+    """What leaving a run takes back: of one entering that failed, nothing."""
+
+    def __init__(self) -> None:
+        self.state: RunState | None = None
+        self.token: Token[Scope | None] | None = None
+        self.attached: Attached | None = None
+
+
 class AgentRun:
     """One run; a context manager and a decorator, for plain and for asynchronous code."""
 
@@ -52,13 +63,15 @@ class AgentRun:
         self._agent = name
         self._state: RunState | None = None
         self._case_error: AgentTraceError | None = None
-        self._token: Token[Scope | None] | None = None
-        self._attached: Attached | None = None
+        self._entered: list[_Entered] = []
+        """A run may be entered again inside itself; each time is a run of its own."""
 
     # The run's life
 
     def __enter__(self) -> AgentRun:
         """Begin the run."""
+        entered = _Entered()
+        self._entered.append(entered)
         with guard("opening a run"):
             ensure_configured()
             run = self._run if self._run.run_id else replace(self._run, run_id=_new_id())
@@ -66,12 +79,12 @@ class AgentRun:
             if case is not None:
                 revision = run.case_revision or case.revision
                 run = replace(run, case_id=case.case_id, case_revision=revision)
-            state = self._state = recorder.open_run(run)
+            state = self._state = entered.state = recorder.open_run(run)
             if case is not None:
                 given_cases[state] = case
             scope = Scope(run=state, agent=self._agent, phase=self._phase)
-            self._token = enter_scope(scope)
-            self._attached = Attached(run_context(state))
+            entered.token = enter_scope(scope)
+            entered.attached = Attached(run_context(state))
         return self
 
     def __exit__(
@@ -81,15 +94,15 @@ class AgentRun:
         traceback: TracebackType | None,
     ) -> None:
         """End the run; the program's exception passes through as it is."""
+        entered = self._entered.pop() if self._entered else _Entered()
         with guard("leaving a run"):
-            if self._attached is not None:
-                self._attached.detach()
-            if self._token is not None:
-                leave_scope(self._token)
-        self._attached = self._token = None
+            if entered.attached is not None:
+                entered.attached.detach()
+            if entered.token is not None:
+                leave_scope(entered.token)
         with guard("closing a run"):
-            if self._state is not None:
-                recorder.settle(self._state)
+            if entered.state is not None:
+                recorder.settle(entered.state)
 
     async def __aenter__(self) -> AgentRun:
         """Begin the run."""
@@ -108,15 +121,24 @@ class AgentRun:
         """Make each call of the function a run of its own.
 
         Raises:
-            ConfigurationError: It is a generator: what its consumer does is not this run's.
+            ConfigurationError: It cannot be called, or it is a generator: what its consumer does
+                is not this run's.
         """
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        if isinstance(function, classmethod | staticmethod):
+            return cast("FunctionT", type(function)(self(function.__func__)))
+        if not callable(function):
             raise ConfigurationError(
-                f"run decorates functions, and {function.__name__} is a generator, whose work is "
-                "mixed with its consumer's. Nothing was decorated. Use `with run(...)` around the "
-                "loop that consumes it."
+                f"run decorates functions and other callables, not {type(function).__name__}. "
+                "Nothing was decorated. Put it on the function that runs the agent."
             )
-        if inspect.iscoroutinefunction(function):
+        body = body_of(function)
+        if inspect.isgeneratorfunction(body) or inspect.isasyncgenfunction(body):
+            raise ConfigurationError(
+                f"run decorates functions, and {callable_name(function)} is a generator, whose "
+                "work is mixed with its consumer's. Nothing was decorated. Use `with run(...)` "
+                "around the loop that consumes it."
+            )
+        if inspect.iscoroutinefunction(body):
 
             @functools.wraps(function)
             async def run_async(*args: Any, **kwargs: Any) -> Any:

@@ -12,7 +12,7 @@ class Session:
     """The values given to `configure()`, and what was made of them."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.given: dict[str, Any] | None = None
         """None: nobody configured anything yet."""
         self.cases = CaseBook(None)

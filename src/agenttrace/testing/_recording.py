@@ -23,6 +23,7 @@ from agenttrace.capture import (
     source,
 )
 from agenttrace.domain import Evidence, Run
+from agenttrace.exporters import RunSpanProcessor
 from agenttrace.records import Record, assemble
 from agenttrace.redaction import Redactor
 
@@ -65,7 +66,7 @@ def isolated(
     """
     settings = Settings(
         evidence=None if evidence is None else Path(evidence).absolute(),
-        make_exporters=lambda: exporters,
+        make_processors=lambda: [RunSpanProcessor(exporter) for exporter in exporters],
         idle_s=idle_s,
         redactor=Redactor(_KEY),
     )
