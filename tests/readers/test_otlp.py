@@ -220,3 +220,15 @@ def test_a_random_document_is_read_or_refused(inner: Any, kind: str):
         json.dumps(source)
         with suppress(OtlpShapeError):
             records_from_otlp_spans(source)
+
+
+def test_a_span_of_ours_that_lost_even_its_kind_is_unusable_and_not_foreign():
+    cut = {**span_of(refund_run()[0]), "attributes": [], "droppedAttributesCount": 12}
+    request = {
+        "resourceSpans": [{"scopeSpans": [{"scope": {"name": "agenttrace"}, "spans": [cut]}]}]
+    }
+
+    found = records_from_otlp_spans(request)
+
+    assert (found.records, found.foreign) == ((), 0)
+    assert "12 attributes were dropped" in found.unusable[0].record.reason

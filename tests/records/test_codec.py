@@ -22,6 +22,7 @@ from agenttrace.records import (
     record_to_line,
     record_to_plain,
 )
+from tests.readers.sample_run import refund_run
 from tests.records.strategies import records
 
 
@@ -155,3 +156,13 @@ def test_the_digest_changes_with_any_field_that_leaves_the_process(record):
     other = replace(record, seq=record.seq + 1)
 
     assert evidence_digest([record]) != evidence_digest([other])
+
+
+def test_a_record_with_a_value_of_any_depth_comes_back_from_its_line():
+    deep: list[object] = []
+    for _ in range(20_000):
+        deep = [{"in": deep}]
+    (execution,) = [r for r in refund_run(executed=[{"deep": deep}]) if r.kind == "execution"]
+
+    line = record_to_line(execution)
+    assert record_to_line(record_from_plain(parse_json(line).value)) == line

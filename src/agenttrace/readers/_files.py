@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,9 +69,8 @@ def _is_otlp(path: Path) -> bool:
             head = file.read(_HEAD)
     except OSError as error:
         raise UnreadableFileError(str(path), error.strerror or type(error).__name__) from error
-    return head.lstrip()[:1] == b"{" and any(
-        head.lstrip()[1:].lstrip().startswith(key) for key in _OTLP_KEYS
-    )
+    head = head.removeprefix(BOM_UTF8).lstrip()
+    return head[:1] == b"{" and any(head[1:].lstrip().startswith(key) for key in _OTLP_KEYS)
 
 
 def _otlp_items(path: Path) -> Iterator[Record | Problem]:
@@ -113,7 +113,7 @@ def _request(data: bytes, name: str, line: int) -> Iterator[Record | Problem]:
 
 def _json(data: bytes) -> tuple[Any] | str:
     try:
-        return (parse_json(data.decode("utf-8")).value,)
+        return (parse_json(data.decode("utf-8-sig")).value,)
     except UnicodeDecodeError as error:
         return f"the line is no UTF-8 text (byte {error.start + 1})"
     except JsonTextError as error:

@@ -63,7 +63,7 @@ def records_from_otlp_spans(source: bytes | Mapping[str, Any] | Any) -> OtlpReco
     unusable: list[UnusableSpan] = []
     foreign = 0
     for span in spans:
-        if semconv.RECORD_KIND not in span.attributes:
+        if semconv.RECORD_KIND not in span.attributes and span.scope != semconv.SCOPE:
             foreign += 1
             continue
         found = _read(span)
@@ -79,6 +79,7 @@ def records_from_otlp_spans(source: bytes | Mapping[str, Any] | Any) -> OtlpReco
 
 @dataclass(frozen=True, kw_only=True)
 class _Span:
+    scope: Any
     attributes: Mapping[str, Any]
     trace_id: Any
     span_id: Any
@@ -126,9 +127,12 @@ def _json_spans(request: Mapping[str, Any]) -> Iterator[_Span]:
         raise OtlpShapeError("there is no resourceSpans in it")
     for resource in messages(request, "resourceSpans"):
         for scope in messages(resource, "scopeSpans"):
+            of = field(scope, "scope", {})
+            name = field(of, "name") if isinstance(of, Mapping) else None
             for span in messages(scope, "spans"):
                 dropped = field(span, "droppedAttributesCount", 0)
                 yield _Span(
+                    scope=name,
                     attributes=json_attributes(span),
                     trace_id=field(span, "traceId"),
                     span_id=field(span, "spanId"),
@@ -148,6 +152,7 @@ def _proto_spans(request: Any) -> Iterator[_Span]:
         for scope in resource.scope_spans:
             for span in scope.spans:
                 yield _Span(
+                    scope=scope.scope.name,
                     attributes=proto_attributes(span),
                     trace_id=span.trace_id,
                     span_id=span.span_id,

@@ -13,6 +13,7 @@ from agenttrace.records._codec import (
     record_to_line,
     record_to_plain,
     runs_of,
+    travels,
 )
 from agenttrace.records._events import EVENT_NAMES, EVENT_SHAPES
 from agenttrace.records._json_text import (
@@ -68,5 +69,6 @@ __all__ = [
     "slices",
     "split_pointer",
     "to_plain",
+    "travels",
     "without",
 ]

@@ -89,7 +89,7 @@ def assemble(records: Sequence[Record], unusable: Sequence[UnusableRecord] = ())
             conflicts=conflicts,
             statuses=told.statuses,
         ),
-        ownership=_ownership(kept, told.ownership),
+        ownership=_ownership(kept, ends, told.ownership),
         integrity=Integrity(masking=_masking(ends)),
         conduct=told.conduct,
         outcome=replace(
@@ -116,6 +116,11 @@ def _deduplicated(records: Iterable[Record]) -> tuple[list[Record], tuple[str, .
                 texts[record.ref] = dump_json(record_to_plain(kept[record.ref], content=False))
             else:
                 conflicts[record.ref] = None
+    numbers: dict[tuple[str, int], str] = {}
+    for record in kept.values():
+        # A recorder gives each number of a run once: one of the two is of another run.
+        if numbers.setdefault((record.recorder_id, record.seq), record.ref) != record.ref:
+            conflicts[record.ref] = None
     return list(kept.values()), tuple(conflicts)
 
 
@@ -192,7 +197,8 @@ def _completeness(
         requests_made=sum(e.manifest.made.get("request", 0) for e in ends.values()) or None,
         settled=bool(ends)
         and recorders <= set(ends)
-        and all(end.manifest.settled for end in ends.values()),
+        and all(end.manifest.settled for end in ends.values())
+        and not any(_is_beyond(record, ends) for record in records),
         made=made if ends else None,
         last_seq=last,
         missing_seqs=missing,
@@ -215,12 +221,12 @@ def _completeness(
 
 
 def _missing_kinds(records: Sequence[Record], ends: Mapping[str, RunEnd]) -> dict[str, int]:
-    """Records that are no calls, made and not arrived: an approval that is lost may decide."""
+    """Records that are no calls, made and not arrived: an approval or a schema may decide."""
     arrived: dict[str, int] = defaultdict(int)
     for record in records:
         arrived[record.kind.value] += 1
     missing = {}
-    for kind in (RecordKind.RESPONSE, RecordKind.EVENT):
+    for kind in (RecordKind.RESPONSE, RecordKind.EVENT, RecordKind.SCHEMA):
         made = sum(end.manifest.made.get(kind.value, 0) for end in ends.values())
         if made > arrived[kind.value]:
             missing[f"{kind.value} not arrived"] = made - arrived[kind.value]
@@ -263,12 +269,46 @@ def _double_recordings(records: Sequence[Record]) -> tuple[DuplicateRecord, ...]
     )
 
 
-def _ownership(records: Sequence[Record], told: Ownership) -> Ownership:
-    cases = {record.run.case_id for record in records if record.run.case_id is not None}
+def _is_beyond(record: Record, ends: Mapping[str, RunEnd]) -> bool:
+    """Whether a record is newer than the newest manifest that its recorder sent of the run."""
+    end = ends.get(record.recorder_id)
+    return end is not None and record.seq > end.manifest.last_seq
+
+
+def _ownership(records: Sequence[Record], ends: Mapping[str, RunEnd], told: Ownership) -> Ownership:
+    own = _run(records).case_id
+    cases = {record.run.case_id for record in records} - {None, own}
+    listed = [end.manifest.requests for end in ends.values()]
+    known = tuple(one for requests in listed for one in requests or ())
+    recorders = {record.recorder_id for record in records}
+    is_known = bool(ends) and None not in listed and recorders <= set(ends)
+    late = any(_is_beyond(record, ends) for record in records)
     return replace(
         told,
-        case_id_in_trace=told.case_id_in_trace or (min(cases) if cases else None),
+        case_id_in_trace=told.case_id_in_trace or min(filter(None, cases), default=own),
+        requests_of_case=known if is_known and not late else None,
+        foreign_requests=tuple(
+            dict.fromkeys(
+                record.payload.request_id
+                for record in records
+                if isinstance(record.payload, Response | ToolCall)
+                and record.payload.request_id is not None
+                and record.payload.request_id not in known
+                and not _is_beyond(record, ends)
+                and (is_known or _would_list(record, ends))
+            )
+        ),
     )
+
+
+def _would_list(record: Record, ends: Mapping[str, RunEnd]) -> bool:
+    """Whether the manifest of the record's own recorder would list the request it answers.
+
+    A response and its calls are recorded by whoever made the request; a tool may run elsewhere.
+    """
+    end = ends.get(record.recorder_id)
+    at_model = record.kind in (RecordKind.RESPONSE, RecordKind.CALL)
+    return at_model and end is not None and end.manifest.requests is not None
 
 
 def _masking(ends: Mapping[str, RunEnd]) -> Masking | None:

@@ -152,7 +152,7 @@ def plain_to_attributes(plain: Mapping[str, Any]) -> dict[str, Any]:
         out[semconv.GEN_AI_OPERATION_NAME] = semconv.OPERATION_EXECUTE_TOOL
     elif kind is RecordKind.RESPONSE:
         out[semconv.GEN_AI_OPERATION_NAME] = semconv.OPERATION_CHAT
-        if isinstance(rest.get("finish_reason"), str):
+        if isinstance(rest.get("finish_reason"), str) and travels(rest["finish_reason"]):
             out[semconv.GEN_AI_RESPONSE_FINISH_REASONS] = (rest["finish_reason"],)
     run = dict(plain["run"])
     _move(run, _RUN_KEYS, out)
@@ -223,7 +223,7 @@ def _strip_content(kind: RecordKind, payload: dict[str, Any]) -> None:
 
 def _move(fields: dict[str, Any], keys: Mapping[str, str], out: dict[str, Any]) -> None:
     for name, key in keys.items():
-        if name in fields and _travels(fields[name]):
+        if name in fields and travels(fields[name]):
             out[key] = fields.pop(name)
 
 
@@ -233,7 +233,7 @@ def _take(fields: dict[str, Any], keys: Mapping[str, str], attributes: Mapping[s
             fields[name] = attributes[key]
 
 
-def _travels(value: Any) -> bool:
+def travels(value: Any) -> bool:
     """Whether OTLP carries the value unharmed as an attribute of its own."""
     if value.__class__ is str:
         if value.isascii():

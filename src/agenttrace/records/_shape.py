@@ -41,6 +41,8 @@ def to_plain(value: Any) -> Any:
         return plain
     if isinstance(value, StrEnum):
         return value.value
+    if type(value) is dict or type(value) is list:
+        return _copied(value)
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, frozenset | set):
@@ -48,6 +50,25 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [to_plain(item) for item in value]
     return value
+
+
+def _copied(value: Any) -> Any:
+    """The copy of an object or list, whose depth costs no stack: JSON may be of any."""
+    result: Any = {} if type(value) is dict else []
+    found = [(value, result)]
+    while found:
+        source, out = found.pop()
+        for key, item in source.items() if type(source) is dict else enumerate(source):
+            copy: Any = {} if type(item) is dict else [] if type(item) is list else None
+            if copy is None:
+                copy = to_plain(item)
+            else:
+                found.append((item, copy))
+            if type(out) is dict:
+                out[str(key)] = copy
+            else:
+                out.append(copy)
+    return result
 
 
 def from_plain(kind: type[T], plain: Mapping[str, JsonValue], where: str = "") -> T:

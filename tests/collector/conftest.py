@@ -1,0 +1,23 @@
+"""One collector for all tests of a worker, and the exporters that send to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.collector.chain import Chain, chain
+
+
+@pytest.fixture(scope="session")
+def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+    """rotel, what it forwards to, and oteltap behind that."""
+    with chain(tmp_path_factory.mktemp("collector")) as one:
+        yield one
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exporters read the environment, where a developer may have set anything."""
+    for name in ("ENDPOINT", "TRACES_ENDPOINT", "PROTOCOL", "TRACES_PROTOCOL", "COMPRESSION"):
+        monkeypatch.delenv(f"OTEL_EXPORTER_OTLP_{name}", raising=False)
