@@ -12,9 +12,9 @@ from tests.support.handed import Handed, stand_in
 
 @pytest.fixture
 def handed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Handed]:
-    """What the openai hooks hand over; faults of ours are raised, not swallowed."""
+    """What the hooks hand over; faults of ours are raised, not swallowed."""
     monkeypatch.setenv("AGENTTRACE_STRICT", "1")
     collector = stand_in(monkeypatch)
-    instrument("openai")
+    instrument("openai", "anthropic")
     yield collector
     uninstrument()

@@ -1,6 +1,7 @@
 """A model provider on the loopback that plays a script, so that agents run with no network.
 
-It speaks two wire formats, chat completions and responses, each as JSON or as server-sent events.
+It speaks three wire formats, chat completions, responses and anthropic's messages, each as JSON or
+as server-sent events.
 What a turn says is sent as it stands: argument text is never parsed or repaired here, so a script
 can hold text that is malformed, cut off or repeated.
 
@@ -10,9 +11,9 @@ function instead of a list: it is handed the request and picks the turn.
 
 from __future__ import annotations
 
-import itertools
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,15 +21,13 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from agenttrace.demo._provider_formats import (
-    Json,
-    ScriptedCall,
-    SseEvent,
-    Turn,
     chat_completion,
     chat_events,
     responses_events,
     responses_response,
 )
+from agenttrace.demo._provider_messages import message, message_events, message_text
+from agenttrace.demo._provider_turns import Json, ScriptedCall, SseEvent, Turn
 
 __all__ = ["ReceivedRequest", "Script", "ScriptedCall", "ScriptedProvider", "Turn"]
 
@@ -76,8 +75,13 @@ class ScriptedProvider:
 
     @property
     def base_url(self) -> str:
-        """What a client takes as its `base_url`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        """What a client of the openai SDK takes as its `base_url`."""
+        return f"{self.address}/v1"
+
+    @property
+    def address(self) -> str:
+        """What a client of the anthropic SDK takes as its `base_url`."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -106,40 +110,52 @@ class ScriptedProvider:
             return self._script(request)
         if request.number <= len(self._script):
             return self._script[request.number - 1]
-        message = f"the script has {len(self._script)} turns; request {request.number} has none"
-        return Turn(status=500, headers={"x-should-retry": "false"}, body=_error(message))
+        said = f"the script has {len(self._script)} turns; request {request.number} has none"
+        return Turn(status=500, headers={"x-should-retry": "false"}, body=_error(said))
 
 
 class Answer:
     """One turn, ready to be sent in the format that the request's path asks for."""
 
     def __init__(self, name: str, request: ReceivedRequest, turn: Turn, fragment: int) -> None:
+        self.turn = turn
         self.status = turn.status
-        self.headers = {"x-request-id": f"req-{name}", **turn.headers}
-        self.cut_after = turn.cut_after
+        request_id = f"req-{name}"
+        self.headers = {"x-request-id": request_id, "request-id": request_id, **turn.headers}
         self.events: Iterator[SseEvent] | None = None
         self.ends_with_done = False
-        self.body = ""
+        self.body: str | bytes = ""
+        self._make(name, request, fragment)
+
+    def _make(self, name: str, request: ReceivedRequest, fragment: int) -> None:
+        turn, path = self.turn, request.path.partition("?")[0]
         model = str(request.body.get("model", "scripted"))
         streamed = request.body.get("stream") is True
         if turn.body is not None:
-            self.body = turn.body if isinstance(turn.body, str) else json.dumps(turn.body)
-        elif request.path.endswith("/chat/completions"):
+            is_text = isinstance(turn.body, str | bytes)
+            self.body = turn.body if is_text else json.dumps(turn.body)  # type: ignore[assignment]
+        elif path.endswith("/chat/completions"):
             completion = chat_completion(f"chatcmpl-{name}", model, turn)
             self.body = json.dumps(completion)
             if streamed:
-                self.events = chat_events(completion, fragment)
+                self.events = chat_events(completion, fragment, turn)
                 self.ends_with_done = True
-        elif request.path.endswith("/responses"):
+        elif path.endswith("/responses"):
             response = responses_response(f"resp-{name}", model, turn)
             self.body = json.dumps(response)
-            self.events = responses_events(response, fragment) if streamed else None
+            self.events = responses_events(response, fragment, turn) if streamed else None
+        elif path.endswith("/messages"):
+            made = message(f"msg-{name}", model, turn)
+            self.body = message_text(made, turn)
+            self.events = message_events(made, fragment, turn) if streamed else None
         else:
             self.status, self.body = 404, json.dumps(_error(f"no route {request.path}"))
 
 
-def _error(message: str) -> Json:
-    return {"error": {"message": message, "type": "scripted", "param": None, "code": None}}
+def _error(text: str) -> Json:
+    """An error in a form that all three formats read."""
+    error = {"message": text, "type": "scripted", "param": None, "code": None}
+    return {"type": "error", "error": error}
 
 
 class _Server(ThreadingHTTPServer):
@@ -170,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(answer)
 
     def _send(self, answer: Answer) -> None:
-        data = answer.body.encode()
+        data = answer.body.encode() if isinstance(answer.body, str) else answer.body
         self.send_response(answer.status)
         headers = {"content-type": "application/json", **answer.headers}
         for name, value in {**headers, "content-length": str(len(data))}.items():
@@ -184,16 +200,29 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**headers, "transfer-encoding": "chunked"}.items():
             self.send_header(name, value)
         self.end_headers()
-        for kind, data in itertools.islice(events, answer.cut_after):
-            label = f"event: {kind}\n" if kind else ""
-            self._chunk(f"{label}data: {json.dumps(data)}\n\n")
-        if answer.cut_after is not None:
+        turn = answer.turn
+        for number, event in enumerate(events):
+            if number and turn.delay_s:
+                time.sleep(turn.delay_s)
+            text = _sse(*event)
+            if number == turn.cut_after:
+                self._chunk(text[: len(text) // 2] if turn.cut_inside else "", ends=False)
+                break
+            self._chunk(text)
+        if turn.cut_after is not None:
             self.close_connection = True
             return
         if answer.ends_with_done:
             self._chunk("data: [DONE]\n\n")
         self._chunk("")
 
-    def _chunk(self, text: str) -> None:
+    def _chunk(self, text: str, *, ends: bool = True) -> None:
+        """Send one piece of the body; an empty one ends it."""
         data = text.encode()
-        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        if data or ends:
+            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+
+def _sse(kind: str | None, data: Json) -> str:
+    label = f"event: {kind}\n" if kind else ""
+    return f"{label}data: {json.dumps(data)}\n\n"

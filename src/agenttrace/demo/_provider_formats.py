@@ -1,4 +1,4 @@
-"""What the scripted provider sends: one turn of a script in each wire format, whole or as events.
+"""What the scripted provider sends in openai's formats: a turn whole, or as events of a stream.
 
 Each format is two pure functions, one that makes the response and one that cuts it into the events
 of a stream. Argument text passes through as it is.
@@ -7,47 +7,18 @@ of a stream. Argument text passes through as it is.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any
 
-Json: TypeAlias = dict[str, Any]
-SseEvent: TypeAlias = tuple[str | None, Json]
-"""Name of the event, where the format has names, and its data."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ScriptedCall:
-    """One tool call of a scripted response."""
-
-    name: str
-    arguments: str | None = "{}"
-    """Argument text, sent as it is. None leaves the field out."""
-    call_id: str | None = None
-    """None lets the provider make one up, unique within the provider."""
-    has_id: bool = True
-    """False sends the call without an id, as some servers do."""
-    kind: str = "function"
-    """`function`; `custom` for a tool that takes free text; `legacy` for `function_call`."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Turn:
-    """What the provider answers to one request."""
-
-    calls: tuple[ScriptedCall, ...] = ()
-    text: str | None = None
-    finish_reason: str | None = None
-    """None: what the format says for a whole response. For the responses format anything else
-    makes the response incomplete for that reason."""
-    choices: tuple[Turn, ...] = ()
-    """Further choices of a chat completion, as a request with `n` above 1 gets."""
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: str | Mapping[str, Any] | None = None
-    """Sent instead of a response: an error, or something no client expects."""
-    cut_after: int | None = None
-    """Events after which a streamed connection breaks off without an end."""
+from agenttrace.demo._provider_turns import (
+    Json,
+    ScriptedCall,
+    SseEvent,
+    Turn,
+    fragments_of,
+    merged,
+    pieces,
+)
 
 
 def chat_completion(response_id: str, model: str, turn: Turn) -> Json:
@@ -90,8 +61,14 @@ def _named(call: ScriptedCall) -> Json:
     return {"name": call.name, **text}
 
 
-def chat_events(completion: Json, fragment: int) -> Iterator[SseEvent]:
-    """A chat completion as the chunks that a stream sends; calls come one after the other."""
+def chat_events(completion: Json, fragment: int, turn: Turn | None = None) -> Iterator[SseEvent]:
+    """A chat completion as the chunks that a stream sends.
+
+    Args:
+        fragment: Characters of each piece of argument text.
+        turn: How its calls are cut up; by default one comes after the other.
+    """
+    turn = turn or Turn()
     head = {**completion, "object": "chat.completion.chunk"}
     head.pop("usage")
 
@@ -99,22 +76,28 @@ def chat_events(completion: Json, fragment: int) -> Iterator[SseEvent]:
         choice = {"index": index, "delta": delta, "finish_reason": finish_reason}
         return None, {**head, "choices": [choice]}
 
+    def call_chunks(index: int, place: int, call: Json) -> Iterator[SseEvent]:
+        kind = call["type"]
+        key = "input" if kind == "custom" else "arguments"
+        text = call[kind].get(key)
+        opening = {**call[kind], **({} if text is None else {key: ""})}
+        yield chunk(index, {"tool_calls": [{**call, "index": place, kind: opening}]})
+        for piece in fragments_of(text or "", fragment, turn):
+            part = {"index": place, kind: {key: piece}}
+            if turn.repeat_opening:
+                part = {**call, "index": place, kind: {**call[kind], key: piece}}
+            yield chunk(index, {"tool_calls": [part]})
+
     for choice in completion["choices"]:
         index, message = choice["index"], choice["message"]
         yield chunk(index, {"role": "assistant", "content": "" if message["content"] else None})
-        for piece in _pieces(message["content"] or "", fragment):
+        for piece in pieces(message["content"] or "", fragment):
             yield chunk(index, {"content": piece})
-        for place, call in enumerate(message.get("tool_calls", ())):
-            kind = call["type"]
-            key = "input" if kind == "custom" else "arguments"
-            text = call[kind].get(key)
-            opening = {**call[kind], **({} if text is None else {key: ""})}
-            yield chunk(index, {"tool_calls": [{**call, "index": place, kind: opening}]})
-            for piece in _pieces(text or "", fragment):
-                yield chunk(index, {"tool_calls": [{"index": place, kind: {key: piece}}]})
+        calls = message.get("tool_calls", ())
+        yield from merged([call_chunks(index, n, call) for n, call in enumerate(calls)], turn)
         if legacy := message.get("function_call"):
             yield chunk(index, {"function_call": {**legacy, "arguments": ""}})
-            for piece in _pieces(legacy.get("arguments", ""), fragment):
+            for piece in fragments_of(legacy.get("arguments", ""), fragment, turn):
                 yield chunk(index, {"function_call": {"arguments": piece}})
         yield chunk(index, {}, choice["finish_reason"])
     yield None, {**head, "choices": [], "usage": completion["usage"]}
@@ -170,15 +153,20 @@ def responses_response(response_id: str, model: str, turn: Turn) -> Json:
     }
 
 
-def responses_events(response: Json, fragment: int) -> Iterator[SseEvent]:
-    """A response as the events that a stream sends; items come one after the other."""
+def responses_events(response: Json, fragment: int, turn: Turn | None = None) -> Iterator[SseEvent]:
+    """A response as the events that a stream sends.
+
+    Args:
+        fragment: Characters of each piece of argument text.
+        turn: How its calls are cut up; by default one comes after the other.
+    """
+    turn = turn or Turn()
     number = itertools.count()
 
     def event(kind: str, **fields: Any) -> SseEvent:
         return kind, {"type": kind, "sequence_number": next(number), **fields}
 
-    yield event("response.created", response={**response, "status": "in_progress", "output": []})
-    for place, item in enumerate(response["output"]):
+    def item_events(place: int, item: Json) -> Iterator[SseEvent]:
         at: Json = {"output_index": place, "item_id": item["id"]}
         key, name = {
             "message": ("content", "output_text"),
@@ -194,14 +182,16 @@ def responses_events(response: Json, fragment: int) -> Iterator[SseEvent]:
             part = {**item[key][0], "text": ""}
             yield event("response.content_part.added", **at, part=part)
             at.update(logprobs=[])
-        for piece in _pieces(text, fragment):
+        for piece in pieces(text, fragment) if is_text else fragments_of(text, fragment, turn):
+            if turn.repeat_opening and not is_text:
+                yield event("response.output_item.added", output_index=place, item=opening)
             yield event(f"response.{name}.delta", **at, delta=piece)
         if item["status"] == "completed":
             full = {"text" if is_text else key: text}
             yield event(f"response.{name}.done", **at, **full)
         yield event("response.output_item.done", output_index=place, item=item)
+
+    yield event("response.created", response={**response, "status": "in_progress", "output": []})
+    items = [item_events(place, item) for place, item in enumerate(response["output"])]
+    yield from merged(items, turn)
     yield event(f"response.{response['status']}", response=response)
-
-
-def _pieces(text: str, size: int) -> Iterator[str]:
-    return (text[start : start + size] for start in range(0, len(text), size))

@@ -23,7 +23,7 @@ from agenttrace.demo._scenarios import SCENARIOS, Scenario
 from agenttrace.demo._tools import AsyncShop, Shop, tools_of
 from agenttrace.domain import Case, Evidence, Verdict
 from agenttrace.errors import MissingExtraError
-from agenttrace.exporters import otlp_exporters
+from agenttrace.exporters import span_processors
 from agenttrace.integrations import instrument, instrumented, uninstrument
 from agenttrace.records import Record
 from agenttrace.redaction import Redactor
@@ -60,7 +60,7 @@ def recording_apart() -> Iterator[None]:
         MissingExtraError: The openai SDK is not installed.
     """
     was_hooked = LIBRARY in instrumented()
-    settings = Settings(evidence=None, make_exporters=otlp_exporters, redactor=Redactor(_KEY))
+    settings = Settings(evidence=None, make_processors=span_processors, redactor=Redactor(_KEY))
     with recorder.replaced(settings):
         try:
             instrument(LIBRARY)

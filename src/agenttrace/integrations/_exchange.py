@@ -27,7 +27,9 @@ from agenttrace.capture import (
     recorder,
 )
 from agenttrace.domain import JsonObject
-from agenttrace.integrations._formats import Format, Source, error_text, recognise
+from agenttrace.integrations._formats import Format, Source, read_error, recognise
+from agenttrace.integrations._recorded import remember
+from agenttrace.integrations._refusals import describe
 
 EXTENSION: Final = "agenttrace"
 """Where an exchange stands among an HTTP request's extensions; it is never sent."""
@@ -44,7 +46,9 @@ _PROVIDERS: Final = {
     "perplexity.ai": "perplexity",
     "cohere.com": "cohere",
     "anthropic.com": "anthropic",
+    "amazonaws.com": "aws.bedrock",
     "generativelanguage.googleapis.com": "gcp.gemini",
+    "googleapis.com": "gcp.vertex_ai",
 }
 """Hosts whose name in the GenAI conventions is known; any other host goes by its SDK's name."""
 
@@ -84,8 +88,8 @@ class Exchange:
             self._wait(body)
         elif wire is not None:
             self.record(wire.read_response(body, source))
-        elif body.get("error"):
-            self.record(failure(error_text(body["error"]) or "an error without a message"))
+        elif (error := read_error(body)) is not None:
+            self.record(error)
         elif self._claim():
             self.lose("unrecognised-response")
 
@@ -126,9 +130,10 @@ class Exchange:
             return
         named = replace(draft, provider=self.provider, provider_request_id=self.provider_request_id)
         if self._opened is None:
-            record_response(named, self.stamp)
+            refs = record_response(named, self.stamp)
         else:
-            self._opened.close(named)
+            refs = self._opened.close(named)
+        remember(None if self.stamp is None else self.stamp.run, named, refs)
 
     def _open_calls(self) -> None:
         """Begin the records of calls that have begun: a tool may start before the stream ends."""
@@ -166,11 +171,8 @@ class Exchange:
 
 def begin(wire: Format, request: JsonObject) -> Exchange:
     """An exchange for a request that is about to be sent; its stamp names the run that asks."""
-    previous = request.get("previous_response_id")
     stamp = begin_request(
-        wire.read_tools(request),
-        wire.read_messages(request),
-        previous if isinstance(previous, str) else None,
+        wire.read_tools(request), wire.read_messages(request), wire.read_previous(request)
     )
     return Exchange(wire, stamp, request=request)
 
@@ -214,26 +216,6 @@ def _leave_to_parent() -> None:
 
 recorder.closers.append(settle_streams)
 os.register_at_fork(after_in_child=_leave_to_parent)
-
-
-def failure(error: str, *, complete: bool = True) -> ResponseDraft:
-    """What is recorded where an error came in place of a response."""
-    return ResponseDraft(
-        response_id=None,
-        provider_request_id=None,
-        provider=None,
-        model=None,
-        finish_reason=None,
-        text=None,
-        complete=complete,
-        error=error,
-    )
-
-
-def describe(error: BaseException) -> str:
-    """An exception in words: its type, and what it says."""
-    said = str(error)
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def provider_of(url: str, sdk: str) -> str:

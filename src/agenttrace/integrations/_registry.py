@@ -20,8 +20,9 @@ import wrapt
 from agenttrace.capture import guard, report_hook, warn_once, withdraw_hooks
 from agenttrace.domain import Boundary
 from agenttrace.errors import ConfigurationError, MissingExtraError
-from agenttrace.integrations import openai
+from agenttrace.integrations import anthropic, openai
 from agenttrace.integrations._patching import HookCheck
+from agenttrace.integrations._sdk_client import ClientHooks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,19 +50,25 @@ class Integration:
         return f">={low},<{high}"
 
 
+def _sdk(hooks: ClientHooks, *, oldest: int, below: int) -> Integration:
+    """An SDK whose distribution, package and extra have one name; its major versions tested."""
+    return Integration(
+        name=hooks.sdk.library,
+        boundary=Boundary.MODEL,
+        package=hooks.sdk.library,
+        oldest=(oldest,),
+        below=(below,),
+        module=hooks.sdk.module,
+        check=hooks.check,
+        instrument=hooks.instrument,
+    )
+
+
 INTEGRATIONS: Final = {
     each.name: each
     for each in (
-        Integration(
-            name=openai.LIBRARY,
-            boundary=Boundary.MODEL,
-            package="openai",
-            oldest=(2,),
-            below=(4,),
-            module=openai.MODULE,
-            check=openai.check,
-            instrument=openai.instrument,
-        ),
+        _sdk(openai.HOOKS, oldest=2, below=4),
+        _sdk(anthropic.HOOKS, oldest=2, below=3),
     )
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -18,7 +18,12 @@ from agenttrace.demo._provider_formats import (
     responses_events,
     responses_response,
 )
-from agenttrace.integrations._formats import OPENAI_CHAT, OPENAI_RESPONSES
+from agenttrace.integrations._formats import (
+    FORMATS,
+    OPENAI_CHAT,
+    OPENAI_RESPONSES,
+    read_error,
+)
 from agenttrace.integrations._formats.openai_chat_stream import ChatStream
 from agenttrace.integrations._formats.openai_responses_stream import ResponsesStream
 
@@ -34,6 +39,8 @@ turns = st.builds(
     calls=st.lists(calls, max_size=4).map(tuple),
     text=st.one_of(st.none(), texts),
     finish_reason=st.sampled_from([None, "length"]),
+    interleaved=st.booleans(),
+    repeat_opening=st.booleans(),
 )
 ONE_CALL = Turn(calls=(ScriptedCall(name="pay", arguments='{"a": 1}'),))
 sizes = st.integers(min_value=1, max_value=50)
@@ -45,7 +52,7 @@ def test_chat_chunks_make_the_response_that_the_whole_body_makes(
 ):
     body = chat_completion("c", "m", replace(turn, choices=tuple(more)))
     stream = ChatStream(choices=1 + len(more))
-    for _, event in chat_events(body, size):
+    for _, event in chat_events(body, size, turn):
         stream.feed(event)
 
     whole = OPENAI_CHAT.read_response(body, lambda: None)
@@ -61,7 +68,7 @@ def test_response_events_make_the_response_that_the_whole_body_makes(
 ):
     body = responses_response("r", "m", turn)
     stream = ResponsesStream()
-    for _, event in responses_events(body, size):
+    for _, event in responses_events(body, size, turn):
         if not keep_output and "response" in event:
             event = {**event, "response": {**event["response"], "output": []}}  # noqa: PLW2901
         stream.feed(event)
@@ -233,66 +240,110 @@ def test_places_of_calls_are_told_as_soon_as_their_names_are_known():
     assert seen == [["x"], ["x"], ["x", "y"]]
 
 
+KEYS = [
+    "arguments",
+    "args",
+    "candidates",
+    "choices",
+    "content",
+    "content_block",
+    "contentBlockDelta",
+    "contentBlockIndex",
+    "contentBlockStart",
+    "delta",
+    "done",
+    "error",
+    "finish_reason",
+    "finishReason",
+    "function",
+    "function_call",
+    "functionCall",
+    "functionResponse",
+    "id",
+    "index",
+    "input",
+    "item",
+    "item_id",
+    "message",
+    "messageStop",
+    "name",
+    "object",
+    "output",
+    "output_index",
+    "parts",
+    "partial_json",
+    "promptFeedback",
+    "response",
+    "role",
+    "start",
+    "status",
+    "stopReason",
+    "stop_details",
+    "stop_reason",
+    "system",
+    "systemInstruction",
+    "text",
+    "thread",
+    "tool_calls",
+    "tools",
+    "toolConfig",
+    "toolResult",
+    "toolSpec",
+    "toolUse",
+    "toolUseId",
+    "type",
+]
+KINDS = [
+    "content_block_delta",
+    "content_block_start",
+    "error",
+    "input_json_delta",
+    "message-end",
+    "message-start",
+    "message_delta",
+    "message_start",
+    "response.completed",
+    "response.created",
+    "response.function_call_arguments.delta",
+    "response.output_item.added",
+    "response.output_item.done",
+    "tool-call-delta",
+    "tool-call-start",
+    "tool_use",
+]
+
+
 @given(
     event=st.recursive(
-        st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3)),
+        st.one_of(
+            st.none(),
+            st.booleans(),
+            st.integers(),
+            st.text(max_size=3),
+            st.sampled_from(KINDS),
+        ),
         lambda inner: st.one_of(
             st.lists(inner, max_size=3),
-            st.dictionaries(
-                st.sampled_from(
-                    [
-                        "choices",
-                        "delta",
-                        "index",
-                        "tool_calls",
-                        "function",
-                        "id",
-                        "name",
-                        "arguments",
-                        "type",
-                        "item",
-                        "output_index",
-                        "item_id",
-                        "response",
-                        "finish_reason",
-                        "output",
-                        "message",
-                        "content",
-                        "status",
-                        "error",
-                        "function_call",
-                        "object",
-                    ]
-                ),
-                inner,
-                max_size=4,
-            ),
+            st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
         ),
         max_leaves=30,
     ),
-    kind=st.sampled_from(
-        [
-            "response.output_item.added",
-            "response.output_item.done",
-            "response.completed",
-            "response.function_call_arguments.delta",
-            "response.created",
-            "error",
-        ]
-    ),
+    kind=st.sampled_from(KINDS),
 )
 def test_no_shape_of_an_event_or_a_body_makes_a_reader_raise(event: Any, kind: str):
-    body = event if isinstance(event, dict) else {"choices": event, "output": event}
-    for wire, stream in itertools.product(
-        (OPENAI_CHAT, OPENAI_RESPONSES), (ChatStream(), ResponsesStream())
-    ):
+    body = event if isinstance(event, dict) else dict.fromkeys(KEYS, event)
+    text = json.dumps(body)
+    read_error(body)
+    for wire in FORMATS:
+        stream = wire.assembly(body)
         wire.is_event(body)
         wire.is_response(body)
         wire.is_unfinished(body)
-        wire.read_response(body, lambda: None)
-        wire.read_tools({"tools": event})
-        wire.read_messages({"messages": event, "input": event})
+        wire.read_response(body, lambda: text)
+        wire.read_tools({"tools": event, "toolConfig": event})
+        wire.read_messages({"messages": event, "input": event, "contents": event, "system": event})
+        wire.read_previous(body)
         stream.feed(body)
         stream.feed({**body, "type": kind})
         assert stream.draft() is not None
-        list(stream.begun)
+        assert all(isinstance(name, str) and name for name in stream.begun)

@@ -22,6 +22,8 @@ from agenttrace.integrations._formats._values import (
     is_complete,
     joined,
     no_source,
+    placed,
+    with_source,
 )
 
 
@@ -37,14 +39,16 @@ def is_response(body: JsonObject) -> bool:
 def read_response(body: JsonObject, source: Source = no_source) -> ResponseDraft:
     """The completion as a draft; provider and the provider's request id are not in the body."""
     calls: list[CallDraft] = []
+    places: list[str] = []
     choices = as_objects(body.get("choices"))
-    for place, choice in enumerate(choices):
-        found = list(_calls_of(choice, f"/choices/{place}/message", len(calls), source))
+    for place, choice in placed(body.get("choices")):
+        found = list(_calls_of(choice, f"/choices/{place}/message", len(calls)))
         reason = as_text(choice.get("finish_reason"))
-        calls += (
-            replace(call, complete=is_complete(call, reason, is_last=call is found[-1], ended=True))
-            for call in found
-        )
+        for call, at in found:
+            is_last = call is found[-1][0]
+            complete = is_complete(call, reason, is_last=is_last, ended=True)
+            calls.append(replace(call, complete=complete))
+            places.append(at)
     return ResponseDraft(
         response_id=as_text(body.get("id")),
         provider_request_id=None,
@@ -52,7 +56,7 @@ def read_response(body: JsonObject, source: Source = no_source) -> ResponseDraft
         model=as_text(body.get("model")),
         finish_reason=reasons(as_text(choice.get("finish_reason")) for choice in choices),
         text=joined(_text_of(choice) for choice in choices),
-        calls=tuple(calls),
+        calls=with_source(calls, places, source),
         error=next((error_text(c["error"]) for c in (*choices, body) if c.get("error")), None),
     )
 
@@ -68,28 +72,19 @@ def _text_of(choice: JsonObject) -> str | None:
     return joined((content_text(message.get("content")), as_text(message.get("refusal")) or None))
 
 
-def _calls_of(choice: JsonObject, at: str, first: int, source: Source) -> Iterator[CallDraft]:
+def _calls_of(choice: JsonObject, at: str, first: int) -> Iterator[tuple[CallDraft, str]]:
+    """The calls of a choice, each with the place of its argument field."""
     message = as_object(choice.get("message"))
-    entries = as_objects(message.get("tool_calls"))
-    for place, entry in enumerate(entries):
+    index = first
+    for place, entry in placed(message.get("tool_calls")):
         kind, key = part_of(entry)
-        yield call_draft(
-            as_object(entry.get(kind)),
-            key,
-            call_id=entry.get("id"),
-            index=first + place,
-            source=source,
-            at=f"{at}/tool_calls/{place}/{kind}",
-        )
+        part = as_object(entry.get(kind))
+        call = call_draft(part, key, call_id=entry.get("id"), index=index)
+        yield call, f"{at}/tool_calls/{place}/{kind}/{key}"
+        index += 1
     if isinstance(legacy := message.get("function_call"), dict):
-        yield call_draft(
-            legacy,
-            "arguments",
-            call_id=None,
-            index=first + len(entries),
-            source=source,
-            at=f"{at}/function_call",
-        )
+        call = call_draft(legacy, "arguments", call_id=None, index=index)
+        yield call, f"{at}/function_call/arguments"
 
 
 def part_of(entry: JsonObject) -> tuple[str, str]:
@@ -103,7 +98,7 @@ def part_of(entry: JsonObject) -> tuple[str, str]:
 def read_tools(request: JsonObject) -> tuple[ToolOffer, ...]:
     """The tools of a request, in order; a tool that the provider runs goes by its type."""
     offers = [
-        _offer(as_object(tool.get(str(tool.get("type")))), tool)
+        _offer(as_object(tool.get(as_text(tool.get("type")) or "function")), tool)
         for tool in as_objects(request.get("tools"))
     ]
     offers += (_offer(function, function) for function in as_objects(request.get("functions")))

@@ -14,6 +14,7 @@ from agenttrace.capture import CallDraft, ResponseDraft
 from agenttrace.domain import JsonObject
 from agenttrace.integrations._formats._assembly import Fragments
 from agenttrace.integrations._formats._values import (
+    Source,
     as_id,
     as_index,
     as_object,
@@ -23,6 +24,7 @@ from agenttrace.integrations._formats._values import (
     error_text,
     is_complete,
     joined,
+    no_source,
 )
 from agenttrace.integrations._formats.openai_chat import part_of, reasons
 
@@ -61,7 +63,7 @@ class ChatStream:
         """Names of the calls so far; of several choices none, because their places may change."""
         return self._begun if self._expected == 1 and len(self._choices) == 1 else ()
 
-    def feed(self, event: JsonObject) -> bool:
+    def feed(self, event: JsonObject, source: Source = no_source) -> bool:
         """Take one chunk; True when it held a part of a call."""
         self._id = self._id or as_text(event.get("id"))
         self.model = self.model or as_text(event.get("model"))

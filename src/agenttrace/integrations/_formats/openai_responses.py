@@ -23,6 +23,8 @@ from agenttrace.integrations._formats._values import (
     is_complete,
     joined,
     no_source,
+    placed,
+    with_source,
 )
 
 TEXT_FIELDS = {"function_call": "arguments", "custom_tool_call": "input"}
@@ -58,7 +60,7 @@ def read_response(body: JsonObject, source: Source = no_source) -> ResponseDraft
         model=as_text(body.get("model")),
         finish_reason=reason,
         text=items_text(items),
-        calls=tuple(read_calls(items, reason, source)),
+        calls=with_source(tuple(read_calls(items, reason)), _places(body), source),
         complete=not is_unfinished(body),
         error=error_text(body.get("error")),
     )
@@ -76,29 +78,26 @@ def items_text(items: list[JsonObject]) -> str | None:
 
 
 def read_calls(
-    items: list[JsonObject], reason: str | None, source: Source = no_source, *, ended: bool = True
+    items: list[JsonObject], reason: str | None, *, ended: bool = True
 ) -> Iterator[CallDraft]:
     """The calls among output items, numbered by themselves.
 
     An item's own status says whether it is finished; where it has none, the response's reason does.
     """
     index = 0
-    for place, item in enumerate(items):
+    for item in items:
         field = TEXT_FIELDS.get(str(item.get("type")))
         if field is None:
             continue
-        call = call_draft(
-            item,
-            field,
-            call_id=item.get("call_id"),
-            index=index,
-            source=source,
-            at=f"/output/{place}",
-        )
-        yield replace(
-            call, complete=_is_complete(call, item, reason, place == len(items) - 1, ended)
-        )
+        call = call_draft(item, field, call_id=item.get("call_id"), index=index)
+        yield replace(call, complete=_is_complete(call, item, reason, item is items[-1], ended))
         index += 1
+
+
+def _places(body: JsonObject) -> list[str]:
+    """Where the argument field of each call stands."""
+    fields = ((n, TEXT_FIELDS.get(str(item.get("type")))) for n, item in placed(body.get("output")))
+    return [f"/output/{place}/{field}" for place, field in fields if field is not None]
 
 
 def _is_complete(
@@ -160,3 +159,8 @@ def _message(item: JsonObject) -> JsonValue:
     if kind.endswith("_call_output"):
         return {"role": "tool", "tool_call_id": item.get("call_id"), "content": item.get("output")}
     return {"role": "assistant", "content": [item]}
+
+
+def read_previous(request: JsonObject) -> str | None:
+    """The response that the provider is to go on from."""
+    return as_text(request.get("previous_response_id"))

@@ -14,12 +14,14 @@ from agenttrace.capture import ResponseDraft
 from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.integrations._formats._assembly import Fragments
 from agenttrace.integrations._formats._values import (
+    Source,
     as_index,
     as_object,
     as_objects,
     as_text,
     error_text,
     joined,
+    no_source,
 )
 from agenttrace.integrations._formats.openai_responses import (
     TEXT_FIELDS,
@@ -89,7 +91,7 @@ class ResponsesStream:
         """Names of the calls so far, in the order of their items."""
         return self._begun_names
 
-    def feed(self, event: JsonObject) -> bool:
+    def feed(self, event: JsonObject, source: Source = no_source) -> bool:
         """Take one event; True when it held a part of a call."""
         kind = as_text(event.get("type")) or ""
         if kind in _ENDS:
