@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -359,3 +360,47 @@ def test_masked_values_are_judged_with_the_key_and_scoring_makes_none(
     assert with_key.rows[0]["verdict"] == "pass"
     assert without.rows[0]["verdict"] != "pass"
     assert sorted(one.name for one in folder.iterdir()) == ["cases.json", "e.jsonl"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+@pytest.mark.parametrize("words", [("score",), ("score", "--json"), ("show",), ("doctor",)])
+def test_a_full_disk_under_the_results_is_an_error_and_no_traceback(words, folder: Path):
+    write_artifact("e.jsonl", refund_run())
+    more = {"score": ["e.jsonl"], "show": ["e.jsonl", "run-1"]}.get(words[0], [])
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "agenttrace", *words, *more],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error [unwritable-file]: stdout: cannot be written")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+@pytest.mark.parametrize(("path", "code"), [("e.jsonl", 0), ("gone.jsonl", 2)])
+def test_a_closed_stream_leaves_the_exit_code(closed, path, code, folder: Path):
+    write_artifact("e.jsonl", refund_run())
+    program = [sys.executable, "-m", "agenttrace", "score", path]
+    shell = f'exec "$@" {closed}>&-'
+
+    assert subprocess.run(["sh", "-c", shell, "sh", *program], check=False).returncode == code
+
+
+def test_a_byte_order_mark_before_evidence_is_passed_over(cli, folder: Path):
+    write_artifact("e.jsonl", refund_run())
+    Path("e.jsonl").write_bytes(BOM_UTF8 + Path("e.jsonl").read_bytes())
+
+    said = cli("score", "e.jsonl")
+    assert (said.code, said.err) == (0, "")
+
+
+def test_cases_that_are_not_there_are_said_to_be_so(cli, folder: Path):
+    write_artifact("e.jsonl", refund_run())
+
+    said = cli("score", "e.jsonl", "--cases", "cases")
+    assert said.code == 2
+    assert said.err.startswith("error [unreadable-file]: cases: cannot be read (No such file")

@@ -6,6 +6,7 @@ the records around it, and neither may pass for a complete file.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,8 @@ def _items(lines: Iterable[bytes], name: str) -> Iterator[Header | Record | Line
     header: Header | None = None
     is_skipped = False
     for number, data in enumerate(lines, start=1):
+        if number == 1:
+            data = data.removeprefix(BOM_UTF8)  # noqa: PLW2901 - an editor may have put it there
         if not data.strip():
             continue
         if header is None or data.startswith(b'{"agenttrace"'):

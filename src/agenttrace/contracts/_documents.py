@@ -6,7 +6,9 @@ which notation it came.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -37,6 +39,8 @@ def read_documents(path: Path) -> Iterator[Document]:
     """
     read = _READERS.get(path.suffix.lower())
     if read is None:
+        if not path.exists():
+            raise UnreadableFileError(str(path), os.strerror(errno.ENOENT))
         known = ", ".join(SUFFIXES)
         raise InvalidCaseError(str(path), f"is no case file by its name; known are {known}")
     return read(_text_of(path), str(path))
