@@ -127,12 +127,25 @@ class LineWriter:
             data = data[os.write(self._file, data) :]
 
 
-def read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The records of one file in plain form, without its header and without a torn last line.
+def read_back(writer: LineWriter, *, own: bool) -> Iterator[Mapping[str, Any]]:
+    """The records that other recorders wrote into the run's folder, after our own if asked for.
 
     Raises:
-        UnreadableFileError: It is gone, or may not be read.
+        UnreadableFileError: A file is gone, or may not be read.
     """
+    if own:
+        yield from _read_lines(writer.path)
+    try:
+        paths = sorted(writer.folder.glob("*.jsonl"))
+    except (OSError, ValueError):  # no folder that could be: nobody has written there
+        return
+    for path in paths:
+        if path != writer.path and not path.is_dir():
+            yield from _read_lines(path)
+
+
+def _read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
+    """The records of one file in plain form, without its header and without a torn last line."""
     try:
         file = path.open("rb")
     except OSError as error:
@@ -148,17 +161,6 @@ def read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
                 continue
             if number > 0 and isinstance(value, dict):
                 yield value
-
-
-def read_others(folder: Path, own: Path) -> Iterator[Mapping[str, Any]]:
-    """The records that other recorders wrote into the same run's folder."""
-    try:
-        paths = sorted(folder.glob("*.jsonl"))
-    except (OSError, ValueError):  # no folder that could be: nobody has written there
-        return
-    for path in paths:
-        if path != own and not path.is_dir():
-            yield from read_lines(path)
 
 
 def check_folder(root: Path) -> bool:

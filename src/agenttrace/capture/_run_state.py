@@ -23,7 +23,7 @@ from agenttrace.capture._context import Scope
 from agenttrace.capture._conversation import Conversations
 from agenttrace.capture._guard import failed, guard
 from agenttrace.capture._hooks import hooks
-from agenttrace.capture._lines import LineWriter, read_lines, read_others
+from agenttrace.capture._lines import LineWriter, read_back
 from agenttrace.capture._model_calls import ModelCalls
 from agenttrace.capture._settings import Settings
 from agenttrace.capture._source import source
@@ -368,15 +368,11 @@ class RunState:
         """Every record of the run, those of other recorders in its folder among them."""
         with self._lock:
             plains: list[Mapping[str, Any]] = list(self._plains)
-            writer = self.writer
-            spilled = self._is_spilled
-        found: list[Mapping[str, Any]] = []
+            writer, is_spilled = self.writer, self._is_spilled
         if writer is not None:
-            if spilled:
-                found.extend(read_lines(writer.path))
-            found.extend(read_others(writer.folder, writer.path))
+            plains.extend(read_back(writer, own=is_spilled))
         made: list[Record] = []
-        for plain in [*plains, *found]:
+        for plain in plains:
             try:
                 made.append(record_from_plain(plain))
             except ValueError as error:

@@ -12,6 +12,7 @@ function instead of a list: it is handed the request and picks the turn.
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -162,6 +163,11 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 512
     provider: ScriptedProvider
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Show faults of a script; that a client hung up is none."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -455,3 +456,12 @@ def test_no_two_formats_claim_one_body_or_event(name: str):
     assert recognise_events([{"type": "ping"}, events[name]]) is NAMED[name]
     body = BODIES.get(name, {})
     assert [each for each in FORMATS if each.is_response(body)] == ([NAMED[name]] if body else [])
+
+
+def test_every_format_has_a_row_in_the_reference():
+    page = Path(__file__).parents[3] / "docs" / "reference" / "formats.md"
+    rows = [
+        line.split("`")[1] for line in page.read_text("utf-8").splitlines() if line[:3] == "| `"
+    ]
+
+    assert rows == list(NAMED)
