@@ -5,14 +5,23 @@ from __future__ import annotations
 import pytest
 
 from agenttrace.domain import (
+    ALL,
     AssertedValue,
     Boundary,
+    Case,
     Conduct,
     Contract,
+    Evidence,
+    Execution,
+    First,
     ForbiddenCall,
     HumanEdit,
     Outcome,
+    Owner,
     Plan,
+    RequiredCall,
+    Run,
+    ToolCall,
     Tools,
 )
 from agenttrace.scoring import score
@@ -211,3 +220,38 @@ def test_a_persons_edit_that_leaves_the_plan_is_not_blamed_on_the_model():
 
     assert said(score(case(due()), made)) == LABEL
     assert said(score(case(due(args={**ARGS, "cents": 100})), made)) == PASS
+
+
+def test_a_plan_without_the_tools_own_default_is_the_labels_and_nobody_is_blamed():
+    shown = {"order_id": "A-104", "currency": "USD"}
+    run = Execution(
+        boundary=Boundary.EXECUTOR,
+        ref="executor/0",
+        name="pay",
+        call_id="c1",
+        arguments=shown,
+        defaults=("currency",),
+    )
+    asked = ToolCall(
+        boundary=Boundary.MODEL,
+        ref="model/0",
+        name="pay",
+        call_id="c1",
+        turn=1,
+        arguments={"order_id": "A-104"},
+        raw='{"order_id":"A-104"}',
+    )
+    recorded = Evidence(
+        run=Run(run_id="run"),
+        observed={Boundary.MODEL: ALL, Boundary.EXECUTOR: ALL},
+        model=(asked,),
+        executor=(run,),
+    )
+    plan = Case(
+        case_id="case", required=(RequiredCall(name="pay", arguments={"order_id": "A-104"}),)
+    )
+
+    verdict = score(plan, recorded)
+
+    assert (verdict.first, verdict.owner) == (First.LABEL, Owner.LABEL_OWNER)
+    assert [cause.code for cause in verdict.causes] == ["reference-lacks-default"]

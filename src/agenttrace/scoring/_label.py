@@ -18,6 +18,7 @@ from agenttrace.domain import (
     BoundaryFigures,
     Case,
     Cause,
+    Contract,
     Evidence,
     JsonValue,
     Missing,
@@ -26,6 +27,7 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical, dump_json
 from agenttrace.scoring._declared import Declared, tool_name
+from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._match import match, value_at
 from agenttrace.scoring._policy import observed_calls
 from agenttrace.scoring._rules import accepts
@@ -77,6 +79,12 @@ def label_fault(
         return _label_owner(
             "reference-of-later-boundary",
             "what the reference asks of the model is the adapter's declared work",
+        )
+    if _leaves_out_only_defaults(case, evidence, required, compare, declared):
+        return _label_owner(
+            "reference-lacks-default",
+            f"compared at the {compare}, the reference leaves out values that the tool itself "
+            "fills in; write them down, or compare at the model",
         )
     for call in required:
         schema = evidence.tools.schemas.get(call.name)
@@ -182,6 +190,30 @@ def _asks_for_what_adapter_supplies(
         for call in required
     ]
     found = match(renamed, forms, case.ignore_args)
+    return not found.missing and not found.extra
+
+
+def _leaves_out_only_defaults(
+    case: Case,
+    evidence: Evidence,
+    required: Sequence[RequiredCall],
+    compare: Boundary,
+    declared: Declared,
+) -> bool:
+    """Whether the plan is met once the defaults that the tools state are written into it."""
+    if not declared.defaults:
+        return False
+    fill = Declared(Contract(), declared.defaults)
+    seen = observed_calls(evidence, compare, case.agents) or []
+    due = [
+        RequiredCall(
+            name=call.name,
+            arguments=fill(CallForm(call.name, call.arguments)).args or {},
+            rules=call.rules,
+        )
+        for call in required
+    ]
+    found = match(due, [one.form for one in seen], case.ignore_args)
     return not found.missing and not found.extra
 
 
