@@ -138,6 +138,18 @@ def underlying(wrapped: Callable[..., Any]) -> tuple[Any, int]:
     return wrapped, 0
 
 
+def passes_its_class(wrapped: Any, first: Any) -> bool:
+    """Whether a call hands a class method its class as a plain first argument.
+
+    From CPython 3.13 on `classmethod` no longer binds what it wraps, so a decorator below it sees
+    the bare function and the class.
+    """
+    if type(wrapped) is not FunctionType or not issubclass(type(first), type):
+        return False
+    code = wrapped.__code__
+    return code.co_argcount > 0 and code.co_varnames[0] == "cls"
+
+
 def body_of(called: Any) -> Any:
     """What says how a callable runs: of a callable object that is the `__call__` of its class."""
     while type(called) is partial:

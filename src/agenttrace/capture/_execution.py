@@ -13,7 +13,7 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from agenttrace import semconv
-from agenttrace.capture._binding import Binder, binder_of, underlying
+from agenttrace.capture._binding import Binder, binder_of, passes_its_class, underlying
 from agenttrace.capture._context import CallReference, Scope, enter_scope, leave_scope
 from agenttrace.capture._fault import message_of, type_of
 from agenttrace.capture._foreign import is_scalar
@@ -138,6 +138,8 @@ class OpenExecution:
         bound = None if binder is None else binder.bind(args, kwargs)
         if bound is not None:
             live, filled = bound
+            if args and passes_its_class(wrapped, args[0]):
+                live = {name: value for name, value in live.items() if name != "cls"}
             if filled:
                 payload["defaults"] = list(filled)
         else:
