@@ -80,7 +80,12 @@ class Providers:
         worker = threading.Thread(
             target=_shut, args=(private,), daemon=True, name="agenttrace-exit"
         )
-        worker.start()
+        try:
+            worker.start()
+        except RuntimeError:
+            # From CPython 3.12 on no thread can be started once the interpreter is ending.
+            _shut(private)
+            return
         worker.join(timeout_s)
 
     def _become_global(self) -> otel.TracerProvider | None:
