@@ -160,8 +160,9 @@ def test_of_a_stream_without_a_stop_reason_no_call_is_complete(handed: Handed):
 
 @pytest.mark.parametrize("way", [w for w in ANTHROPIC if w.api == "beta"], ids=str)
 def test_a_thread_that_goes_on_names_the_message_before(way: Way, handed: Handed):
+    thread = {"type": "continue", "previous_message_id": "msg_1"}
     with ScriptedProvider([Turn(text="ok")]) as provider:
-        way.ask(provider, thread={"type": "continue", "previous_message_id": "msg_1"})
+        way.ask(provider, extra_body={"thread": thread})
 
     assert handed.requests[0].previous_response_id == "msg_1"
 

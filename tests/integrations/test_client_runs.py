@@ -124,10 +124,10 @@ def test_a_thread_held_by_the_provider_goes_on_in_the_next_turn():
     with anthropic_of(echo) as client, run() as this:
         ask = client.beta.messages.create
         options: dict[str, Any] = {"model": "m", "max_tokens": 9}
-        first = ask(**options, **asked(1), thread={"type": "create"})
+        first = ask(**options, **asked(1), extra_body={"thread": {"type": "create"}})
         ask(**options, **asked(7))
-        thread: Any = {"type": "continue", "previous_message_id": first.id}
-        ask(**options, **asked(2), thread=thread)
+        thread = {"type": "continue", "previous_message_id": first.id}
+        ask(**options, **asked(2), extra_body={"thread": thread})
 
     found = {call.arguments["order"]: call.turn for call in this.evidence().model if call.arguments}
     assert found == {"order 1": 1, "order 7": 2, "order 2": 2}
