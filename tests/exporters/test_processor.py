@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -358,6 +360,33 @@ def test_recording_leaves_the_programs_random_numbers_alone():
             found.append(random.random())
 
     assert found == expected
+
+
+@pytest.mark.parametrize(("with_provider", "is_loaded"), [(False, True), (True, False)])
+def test_the_exporter_is_imported_at_set_up_and_not_within_the_first_run(
+    with_provider: bool, is_loaded: bool
+):
+    program = """
+import sys
+import agenttrace
+from opentelemetry import trace as otel
+from opentelemetry.sdk.trace import TracerProvider
+if sys.argv[1] == "True":
+    otel.set_tracer_provider(TracerProvider())
+agenttrace.configure(evidence=False)
+print("opentelemetry.exporter.otlp.proto.http.trace_exporter" in sys.modules)
+"""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OTEL_")}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(with_provider)],
+        env={**environment, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert done.stdout.split() == [str(is_loaded)]
 
 
 @pytest.mark.parametrize(("protocol", "package"), [("http/protobuf", "http"), ("grpc", "grpc")])

@@ -135,6 +135,7 @@ def _payloads(kind, ref, boundary):
             ),
             settled=st.booleans(),
             revision=st.integers(min_value=1, max_value=3),
+            requests=st.none() | st.lists(names, max_size=3).map(tuple),
         )
         return st.builds(RunEnd, manifest=manifest)
     if kind is RecordKind.EVENT:

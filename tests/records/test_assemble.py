@@ -187,3 +187,74 @@ def test_records_of_two_runs_are_refused():
 
     with pytest.raises(ValueError, match="one run"):
         assemble([response(2), other])
+
+
+def test_two_records_of_one_number_are_a_conflict():
+    stray = replace(execution(2), span_id="f" * 16)
+
+    evidence = assemble([response(1), call(2), stray, end(3)])
+
+    assert evidence.completeness.conflicts == (stray.ref,)
+
+
+def test_a_record_newer_than_the_newest_manifest_leaves_the_run_unsettled():
+    assert assemble([response(1), end(2), call(3)]).completeness.settled is False
+
+
+@pytest.mark.parametrize("kind", ["response", "event", "schema"])
+def test_a_record_that_is_no_call_and_never_came_is_lost(kind):
+    evidence = assemble([execution(1), end(3, made={"executor": 1, kind: 1})])
+
+    assert evidence.completeness.lost == {f"{kind} not arrived": 1}
+
+
+def test_requests_of_a_run_are_those_that_its_manifests_list():
+    records = [response(1), end(2, requests=("req-1",)), end(1, "two", requests=("req-9",))]
+
+    owned = assemble(records).ownership
+
+    assert set(owned.requests_of_case or ()) == {"req-1", "req-9"}
+    assert owned.foreign_requests == ()
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        response(2, request_id="req-x"),
+        call(2, request_id="req-x"),
+        call(2, RecordKind.ADAPT, Boundary.ADAPTER, request_id="req-x"),
+        execution(2, request_id="req-x"),
+    ],
+    ids=lambda record: record.kind,
+)
+def test_a_record_of_a_request_that_no_manifest_lists_is_foreign(foreign):
+    owned = assemble([response(1), foreign, end(3, requests=("req-1",))]).ownership
+
+    assert owned.foreign_requests == ("req-x",)
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [end(3)],
+        [execution(9, "two"), end(3, requests=("req-1",))],
+        [end(1, "two"), end(3, requests=("req-1",))],
+        [],
+    ],
+    ids=["not listed", "a manifest is missing", "one lists none", "no manifest"],
+)
+def test_where_requests_are_not_known_a_tools_run_is_not_foreign(records):
+    owned = assemble([response(1), execution(2, request_id="req-x"), *records]).ownership
+
+    assert (owned.requests_of_case, owned.foreign_requests) == (None, ())
+
+
+def test_of_two_cases_under_one_run_the_other_one_is_named():
+    other = replace(call(2), run=Run(run_id=call(2).run.run_id, case_id="other"))
+
+    evidence = assemble([response(1), other, end(3)])
+
+    assert {evidence.run.case_id, evidence.ownership.case_id_in_trace} == {
+        response(1).run.case_id,
+        "other",
+    }

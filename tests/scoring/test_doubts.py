@@ -11,6 +11,7 @@ from agenttrace.domain import (
     Integrity,
     Masking,
     Plan,
+    Response,
     UnusableRecord,
 )
 from agenttrace.redaction import Redactor
@@ -185,3 +186,36 @@ def test_masked_records_are_compared_with_each_other_without_a_key():
 
     assert said(score(None, recorded(SECRET))) == PASS
     assert said(score(None, made)) == ("fail", "adapter", "adapter")
+
+
+# Answers that were not read to their end
+
+CUT = (Response(ref="r1", turn=1, complete=False),)
+READ = (Response(ref="r1", turn=1),)
+TORN = (*READ, Response(ref="r2", turn=2, complete=False))
+GONE_ON = (*CUT, Response(ref="r2", turn=2))
+OTHER = {"order_id": "B-220"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "responses", "expected"),
+    [
+        (case(due()), CUT, HOLE),
+        (case(due()), TORN, HOLE),
+        (case(due()), GONE_ON, ("fail", "model", "agent")),
+        (case(due()), READ, ("fail", "model", "agent")),
+        (case(), CUT, PASS),
+        (case(compare=MODEL), CUT, HOLE),
+        (case(compare=MODEL), GONE_ON, PASS),
+    ],
+)
+def test_what_is_missing_may_stand_in_the_part_of_the_last_answer_that_nobody_read(
+    asked, responses, expected
+):
+    assert said(score(asked, evidence(responses=responses))) == expected
+
+
+def test_what_really_ran_stands_whatever_the_last_answer_went_on_to_say():
+    ran = clean_run(("refund", OTHER), responses=CUT)
+
+    assert said(score(case(due()), ran)) == ("fail", "model", "agent")

@@ -201,7 +201,7 @@ class Recorder:
     # The process
 
     def flush(self, timeout_s: float) -> bool:
-        """Hand what our own provider holds to its exporters; false if that took too long."""
+        """Hand what our own provider holds to its exporters; false if not all was taken in time."""
         return self.providers.flush(timeout_s)
 
     def end_process(self) -> None:

@@ -269,7 +269,10 @@ def _recorded_losses(evidence: Evidence) -> Iterator[Cause]:
             ),
         )
     if whole.conflicts:
-        yield Cause(code="conflict", detail=f"unequal copies: {', '.join(whole.conflicts):.200}")
+        yield Cause(
+            code="conflict",
+            detail=f"unequal records of one reference or number: {', '.join(whole.conflicts):.200}",
+        )
     yield from _uncounted(evidence)
 
 

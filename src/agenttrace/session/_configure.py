@@ -90,7 +90,7 @@ def configure(
 
 
 def flush(timeout_s: float = 5.0) -> bool:
-    """Hand what our own provider holds to its exporters; false if that took too long."""
+    """Hand what our own provider holds to its exporters; false if not all was taken in time."""
     with guard("flushing"):
         return recorder.flush(timeout_s)
     return False
