@@ -42,6 +42,7 @@ from agenttrace.domain._evidence import (
     UnusableRecord,
     is_agents_own,
 )
+from agenttrace.domain._finish import is_broken_off, is_out_of_room
 from agenttrace.domain._json import MISSING, JsonObject, JsonScalar, JsonValue, Missing
 from agenttrace.domain._verdict import BoundaryFigures, Cause, Chain, Counts, Divergence, Verdict
 from agenttrace.domain._words import (
@@ -120,4 +121,6 @@ __all__ = [
     "UnusableRecord",
     "Verdict",
     "is_agents_own",
+    "is_broken_off",
+    "is_out_of_room",
 ]

@@ -22,6 +22,7 @@ from agenttrace.domain import (
     Missing,
     Owner,
     RequiredCall,
+    is_out_of_room,
 )
 from agenttrace.records import canonical, split_pointer
 from agenttrace.scoring._changes import Change, changes, is_text_of, recorded
@@ -305,7 +306,7 @@ def note_unreadable(row: Row, chain: Links) -> None:
     """Note argument text that is no JSON object: cut off, or malformed."""
     entry = chain.at(Boundary.MODEL)[0]
     cut = is_cut_off(entry.call)
-    stopped = (entry.call.finish_reason or "") in ("length", "max_tokens", "max_output_tokens")
+    stopped = is_out_of_room(entry.call.finish_reason)
     row.note(
         chain,
         Boundary.MODEL,

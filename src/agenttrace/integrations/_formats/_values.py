@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from agenttrace.capture import CallDraft
-from agenttrace.domain import JsonObject, JsonValue
+from agenttrace.domain import JsonObject, JsonValue, is_broken_off
 from agenttrace.records import parse_arguments, slices
 
 Source: TypeAlias = Callable[[], str | None]
@@ -20,30 +20,6 @@ Source: TypeAlias = Callable[[], str | None]
 MAX_SOURCE: Final = 1_000_000
 """Characters of a body out of which argument texts are still sliced. The program waits meanwhile,
 so of a longer one the parsed arguments alone are kept, and the text stands as not observed."""
-
-CUT_REASONS: Final = frozenset(
-    {
-        "blocklist",
-        "content_filter",
-        "content_filtered",
-        "error",
-        "guardrail_intervened",
-        "language",
-        "length",
-        "max_output_tokens",
-        "max_tokens",
-        "model_context_window_exceeded",
-        "model_length",
-        "other",
-        "prohibited_content",
-        "recitation",
-        "refusal",
-        "safety",
-        "spii",
-        "timeout",
-    }
-)
-"""Reasons, in lower case, that say the response was broken off before the model had ended it."""
 
 _EMPTY: Final[JsonObject] = {}
 
@@ -191,7 +167,7 @@ def is_complete(
         return False
     if not finish_reason:
         return None
-    if finish_reason.lower() not in CUT_REASONS or not is_last:
+    if not is_broken_off(finish_reason) or not is_last:
         return True
     if not call.raw_observed:
         return None

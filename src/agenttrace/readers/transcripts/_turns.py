@@ -9,23 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from agenttrace.domain import JsonObject, JsonValue, Message
+from agenttrace.domain import JsonObject, JsonValue, Message, is_broken_off
 from agenttrace.records import ShapeError, canonical, dump_json, parse_arguments
-
-CUT_REASONS: Final = frozenset(
-    {
-        "cancelled",
-        "content_filter",
-        "failed",
-        "incomplete",
-        "length",
-        "max_output_tokens",
-        "max_tokens",
-    }
-)
-"""Finish reasons that say the response was broken off."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +50,7 @@ def turn_of(calls: Sequence[LoggedCall], *, finish_reason: str | None = None, **
     for place, call in enumerate(calls, start=1):
         complete = call.complete
         if complete is None and finish_reason is not None:
-            may_be_cut = finish_reason in CUT_REASONS and place == len(calls)
+            may_be_cut = is_broken_off(finish_reason) and place == len(calls)
             complete = not may_be_cut or call.arguments is not None
         made.append(replace(call, complete=complete))
     return Turn(calls=tuple(made), finish_reason=finish_reason, **more)
