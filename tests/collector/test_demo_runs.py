@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agenttrace.demo._scenarios import SCENARIOS
+from agenttrace.demo._show import said
 from agenttrace.readers import read_evidence
 from agenttrace.scoring import score
 from agenttrace.testing import isolated
@@ -22,7 +23,7 @@ from tests.collector.chain import (
     exporter_to,
     until,
 )
-from tests.support.demo_runs import DEMO_WAYS, run_scenario
+from tests.support.demo_runs import DEMO_WAYS, as_asked, run_scenario
 from tests.support.sdk_clients import Way
 
 pytestmark = pytest.mark.slow
@@ -51,7 +52,7 @@ def test_evidence_and_verdicts_are_those_of_the_process(
             assert rebuilt.digest == run.evidence().digest
             assert score(scenario.case(), rebuilt, redactor=redactor) == run.verdict
             assert score(None, rebuilt) == score(None, run.evidence())
-        assert run.verdict.status is scenario.with_plan.status
+        assert said(run.verdict) == as_asked(scenario, way).with_plan
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

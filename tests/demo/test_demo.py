@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from agenttrace.demo import ScriptedProvider, Turn
 from agenttrace.errors import ConfigurationError, MissingExtraError, UnwritableFileError
 
 pytest.importorskip("openai")
+pytest.importorskip("anthropic")
 
 pytestmark = pytest.mark.timeout(300)
 
-KEPT_OUT = ("AGENTTRACE_", "COLUMNS", "OPENAI_", "OTEL_")
+KEPT_OUT = ("AGENTTRACE_", "ANTHROPIC_", "COLUMNS", "OPENAI_", "OTEL_")
 
 CLEAN = ("pass", "none", None, None, "none", [], False)
 AT_ADAPTER = ("fail", "adapter", "scaled", "/amount_cents", "adapter", [], False)
@@ -51,6 +53,12 @@ SAYS = {
 }
 """Scenario to verdict, first divergence, kind, path, owner, also and recovered: with the plan, and
 without."""
+
+CLOSED_BY_THE_PROVIDER = (
+    ("fail", "model", "scaled", "/amount_cents", "agent", [], False),
+    CLEAN,
+)
+"""What `cut-off` says where the format of a whole message holds no text that is cut off."""
 
 VALUES = {
     "wrong-at-model": (9800, 8900),
@@ -104,13 +112,17 @@ def picture_of(pictures: str, scenario: str) -> str:
 
 
 @pytest.mark.parametrize("has_plan", [True, False], ids=["plan", "no-plan"])
-@pytest.mark.parametrize("api", ["chat", "responses"])
-@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize(
+    "way",
+    list(product(["sync", "async"], ["chat", "responses", "messages"], [True, False])),
+    ids=lambda way: f"{way[0]}-{way[1]}-{'streamed' if way[2] else 'whole'}",
+)
 @pytest.mark.parametrize("scenario", SAYS)
 def test_every_run_is_judged_as_the_design_says(
-    everything: list[dict[str, Any]], scenario: str, mode: str, api: str, has_plan: bool
+    everything: list[dict[str, Any]], scenario: str, way: tuple[str, str, bool], has_plan: bool
 ):
-    wanted = (scenario, mode, api, has_plan)
+    _, api, streamed = way
+    wanted = (scenario, *way, has_plan)
     [row] = [r for r in everything if wanted == tuple(r[k] for k in KEYS)]
 
     said = (
@@ -122,23 +134,26 @@ def test_every_run_is_judged_as_the_design_says(
         row["also"],
         row["recovered"],
     )
-    assert said == SAYS[scenario][0 if has_plan else 1]
+    is_closed = (scenario, api, streamed) == ("cut-off", "messages", False)
+    says = CLOSED_BY_THE_PROVIDER if is_closed else SAYS[scenario]
+    assert said == says[0 if has_plan else 1]
     assert row["as_expected"]
+    assert row["sdk"] == ("anthropic" if api == "messages" else "openai")
     if row["kind"] and scenario in VALUES:
         assert (row["before"], row["after"]) == VALUES[scenario]
 
 
-KEYS = ("scenario", "mode", "api", "with_plan")
+KEYS = ("scenario", "mode", "api", "streamed", "with_plan")
 
 
 def test_every_scenario_is_run_each_way_once(everything: list[dict[str, Any]]):
-    assert len(everything) == len({tuple(r[k] for k in KEYS) for r in everything}) == 72
-    assert len({r["run_id"] for r in everything}) == 36
+    assert len(everything) == len({tuple(r[k] for k in KEYS) for r in everything}) == 216
+    assert len({r["run_id"] for r in everything}) == 108
 
 
 def test_cut_off_text_is_named_beside_what_was_made_of_it(everything: list[dict[str, Any]]):
     for row in everything:
-        if row["scenario"] == "cut-off" and row["with_plan"]:
+        if row["kind"] == "truncated":
             first, second = row["divergences"]
             assert first["after"]["args_raw"] == '{"order_id":"A-104","amount_cents":98'
             assert second["after"]["args"] == {"order_id": "A-104", "amount_cents": 98}
@@ -147,7 +162,7 @@ def test_cut_off_text_is_named_beside_what_was_made_of_it(everything: list[dict[
 def test_runs_without_the_hook_have_no_figures_at_the_model(everything: list[dict[str, Any]]):
     blank = [row for row in everything if row["scenario"] == "blank" and row["with_plan"]]
 
-    assert [row["boundaries"]["model"] for row in blank] == [None] * 4
+    assert [row["boundaries"]["model"] for row in blank] == [None] * 12
     assert {row["causes"][0]["code"] for row in blank} == {"blank"}
 
 
@@ -155,7 +170,7 @@ def test_runs_without_the_hook_have_no_figures_at_the_model(everything: list[dic
 def test_the_artifact_gives_the_same_verdicts_again(
     everything: list[dict[str, Any]], folder: Path, has_plan: bool
 ):
-    own = {"scenario", "shows", "api", "mode", "with_plan", "as_expected"}
+    own = {"scenario", "shows", "sdk", "api", "mode", "streamed", "with_plan", "as_expected"}
     cases = ["--cases", "kept/cases.json"] if has_plan else []
 
     done = command("score", "kept/evidence.jsonl", *cases, "--json", folder=folder)
@@ -172,12 +187,23 @@ def test_the_artifact_gives_the_same_verdicts_again(
 
 def test_each_api_and_mode_can_be_chosen(tmp_path: Path):
     done = command(
-        "demo", "--json", "--api", "responses", "--mode", "async", "--no-plan", folder=tmp_path
+        *("demo", "--json", "--api", "messages", "--mode", "async", "--stream", "--no-plan"),
+        folder=tmp_path,
     )
 
-    assert {(r["api"], r["mode"], r["with_plan"]) for r in rows_of(done)} == {
-        ("responses", "async", False)
+    assert {tuple(r[k] for k in KEYS[1:]) for r in rows_of(done)} == {
+        ("async", "messages", True, False)
     }
+
+
+def test_of_several_ways_the_first_is_pictured_and_each_other_is_a_line(tmp_path: Path):
+    done = command("demo", "--api", "all", folder=tmp_path)
+
+    heads = [line for line in done.stdout.splitlines() if line.endswith("-" * 20)]
+    lines = [line for line in done.stdout.splitlines() if ", with the plan: " in line]
+    assert [head.split(" ")[1:4] for head in heads] == [[name, "(sync,", "chat)"] for name in SAYS]
+    assert len(lines) == 2 * len(SAYS)
+    assert "54 rows: 22 passed, 26 failed, 6 inconclusive" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -276,13 +302,16 @@ def test_nothing_that_the_process_configured_is_changed(tmp_path: Path, was_hook
         integrations.uninstrument("openai")
 
 
-def test_without_the_sdk_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    for name in [n for n in sys.modules if n.partition(".")[0] == "openai"]:
+@pytest.mark.parametrize(("sdk", "api"), [("openai", "chat"), ("anthropic", "messages")])
+def test_without_the_sdk_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sdk: str, api: str
+):
+    for name in [n for n in sys.modules if n.partition(".")[0] == sdk]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, sdk, None)
 
-    with pytest.raises(MissingExtraError, match=r"agenttrace-otel\[openai\]"):
-        demo.main(output=tmp_path)
+    with pytest.raises(MissingExtraError, match=rf"agenttrace-otel\[{sdk}\]"):
+        demo.main(output=tmp_path, api=api)
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path):
@@ -295,25 +324,29 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path):
 # The real provider
 
 
-def test_live_without_a_key_is_bad_input(tmp_path: Path):
-    done = command("demo", "--live", folder=tmp_path)
+@pytest.mark.parametrize("api", ["chat", "messages"])
+def test_live_without_a_key_is_bad_input(tmp_path: Path, api: str):
+    done = command("demo", "--live", "--api", api, folder=tmp_path)
 
+    key = "ANTHROPIC_API_KEY" if api == "messages" else "OPENAI_API_KEY"
     assert done.returncode == 2
-    assert "OPENAI_API_KEY is not set" in done.stderr
+    assert f"{key} is not set" in done.stderr
     assert done.stdout == ""
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_live_answer_is_recorded_and_judged_with_a_plan_and_without(tmp_path: Path):
+@pytest.mark.parametrize("api", ["chat", "messages"])
+def test_a_live_answer_is_recorded_and_judged_with_a_plan_and_without(tmp_path: Path, api: str):
     with ScriptedProvider([Turn(text="I would rather not.")]) as provider:
         done = command(
-            "demo",
-            "--live",
-            "--json",
+            *("demo", "--live", "--json", "--api", api, "--stream"),
             folder=tmp_path,
             OPENAI_API_KEY="sk-test",
             OPENAI_BASE_URL=provider.base_url,
             OPENAI_MODEL="some-model",
+            ANTHROPIC_API_KEY="sk-test",
+            ANTHROPIC_BASE_URL=provider.address,
+            ANTHROPIC_MODEL="some-model",
         )
 
     planned, unplanned = rows_of(done)

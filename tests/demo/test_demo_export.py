@@ -16,6 +16,7 @@ from agenttrace.scoring import score
 from tests.support.otlp_receiver import otlp_receiver
 
 pytest.importorskip("openai")
+pytest.importorskip("anthropic")
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
 
 
@@ -26,12 +27,12 @@ def test_what_was_sent_gives_equal_evidence_and_verdicts(
     capsys: pytest.CaptureFixture[str],
     mode: str,
 ):
-    own = {"scenario", "shows", "api", "mode", "with_plan", "as_expected"}
+    own = {"scenario", "shows", "sdk", "api", "mode", "streamed", "with_plan", "as_expected"}
     cases = {scenario.name: scenario.case() for scenario in SCENARIOS}
 
     with otlp_receiver() as receiver:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", receiver.endpoint)
-        demo.main(as_json=True, api="all", mode=mode, plan=True, output=tmp_path)
+        demo.main(as_json=True, api="all", mode=mode, stream=None, plan=True, output=tmp_path)
 
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     printed = {row["run_id"]: {k: v for k, v in row.items() if k not in own} for row in rows}
@@ -41,5 +42,5 @@ def test_what_was_sent_gives_equal_evidence_and_verdicts(
         evidence = assemble(list(group))
         verdict = score(cases[evidence.run.case_id or ""], evidence)
         rebuilt[run_id] = json.loads(json.dumps(verdict_to_json(verdict)))
-    assert len(rebuilt) == 2 * len(SCENARIOS)
+    assert len(rebuilt) == 6 * len(SCENARIOS)
     assert rebuilt == printed

@@ -11,14 +11,15 @@ from agenttrace import demo
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument(
-        "--live", action="store_true", help="ask the real provider; needs OPENAI_API_KEY"
+        "--live", action="store_true", help="ask the real provider; needs its SDK's API key"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a row")
     parser.add_argument(
         "--api",
-        choices=["chat", "responses", "all"],
+        choices=["chat", "responses", "messages", "all"],
         default="chat",
-        help="which API of the provider to use (default: chat)",
+        help="how to ask: chat or responses by the openai SDK, messages by anthropic's "
+        "(default: chat)",
     )
     parser.add_argument(
         "--mode",
@@ -27,7 +28,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="which client of the SDK to use (default: sync)",
     )
     parser.add_argument(
-        "--all", action="store_true", help="both APIs, both clients, with the plan and without"
+        "--stream",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="have the answers streamed (default: whole)",
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="every API, client and stream setting, with the plan and without",
     )
     parser.add_argument(
         "--plan",
@@ -50,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
         as_json=options.json,
         api="all" if options.all else options.api,
         mode="all" if options.all else options.mode,
+        stream=None if options.all else options.stream,
         plan=None if options.all else options.plan,
         output=options.output,
     )

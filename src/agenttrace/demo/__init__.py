@@ -1,6 +1,6 @@
 """The face for a first look: an agent with known faults, recorded and judged offline.
 
-The agent, its tools and its adapter are ordinary code on the real openai SDK, asking a scripted
+The agent, its tools and its adapter are ordinary code on the real SDKs, asking a scripted
 provider on the loopback. `main` is what `agenttrace demo` runs; the provider serves anybody who
 wants an agent to run offline.
 """

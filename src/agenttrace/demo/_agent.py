@@ -1,27 +1,24 @@
 """The demo's agent: ask, run what the model calls, hand the results back, until it calls nothing.
 
-It knows nothing of recording. The model boundary is recorded by the hook in the openai SDK, the
-other two by `adapter` in `_dispatch` and `@trace` in `_tools`.
+It knows nothing of recording. The model boundary is recorded by the hook in the SDK, the other two
+by `adapter` in `_dispatch` and `@trace` in `_tools`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from agenttrace.demo._conversation import Conversation
 from agenttrace.demo._dispatch import Dispatch
 from agenttrace.demo._tools import Tool
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI, OpenAI
 
 MOST_TURNS: Final = 12
 """Responses after which the agent gives up, so that a live model cannot go on for ever."""
 
 
 def run_agent(
-    client: OpenAI, conversation: Conversation, dispatch: Dispatch, tools: Mapping[str, Tool]
+    client: Any, conversation: Conversation, dispatch: Dispatch, tools: Mapping[str, Tool]
 ) -> str:
     """Have one conversation; the model's last words."""
     for _ in range(MOST_TURNS):
@@ -34,7 +31,7 @@ def run_agent(
 
 
 async def run_agent_async(
-    client: AsyncOpenAI, conversation: Conversation, dispatch: Dispatch, tools: Mapping[str, Tool]
+    client: Any, conversation: Conversation, dispatch: Dispatch, tools: Mapping[str, Tool]
 ) -> str:
     """Have one conversation with awaited answers; the model's last words."""
     for _ in range(MOST_TURNS):

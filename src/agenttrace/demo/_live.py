@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from agenttrace.contracts import parse_case
-from agenttrace.demo._record import Recorded, load_sdk, record_agent
+from agenttrace.demo._record import Recorded, record_agent
+from agenttrace.demo._ways import Way
 from agenttrace.errors import ConfigurationError
 
-DEFAULT_MODEL: Final = "gpt-5-mini"
 _PROMPT: Final = "Refund order A-104 in full. Do not send a receipt."
 
 
@@ -25,37 +25,39 @@ def live_case_document() -> dict[str, Any]:
     }
 
 
-def record_live(environment: Mapping[str, str], *, api: str, mode: str) -> Recorded:
+def record_live(environment: Mapping[str, str], way: Way) -> Recorded:
     """Ask the provider that the environment names.
 
     Args:
-        environment: OPENAI_API_KEY must be in it; OPENAI_MODEL may be. The SDK itself reads what
-            else it knows, OPENAI_BASE_URL among it.
+        environment: The SDK's key must be in it (OPENAI_API_KEY, ANTHROPIC_API_KEY); a model may be
+            (OPENAI_MODEL, ANTHROPIC_MODEL). The SDK itself reads what else it knows, its base URL
+            among it.
+        way: How to ask.
 
     Raises:
         ConfigurationError: There is no key, or the provider did not answer.
-        MissingExtraError: The openai SDK is not installed.
+        MissingExtraError: The SDK is not installed.
     """
-    key = environment.get("OPENAI_API_KEY")
+    sdk = way.sdk
+    key = environment.get(sdk.key_variable)
     if not key:
         raise ConfigurationError(
-            "--live asks the real provider, and OPENAI_API_KEY is not set. Nothing was asked. "
+            f"--live asks the real provider, and {sdk.key_variable} is not set. Nothing was asked. "
             "Set it, or run the demo without --live: it then needs no network."
         )
-    model = environment.get("OPENAI_MODEL") or DEFAULT_MODEL
+    model = environment.get(sdk.model_variable) or sdk.live_model
     try:
         return record_agent(
             "live",
             parse_case(live_case_document(), "the live demo"),
             prompt=_PROMPT,
             model=model,
-            api=api,
-            mode=mode,
+            way=way,
             client={"api_key": key},
         )
-    except load_sdk().OpenAIError as error:
+    except getattr(sdk.load(), sdk.error) as error:
         raise ConfigurationError(
-            f"The provider did not answer {model!r:.80} by the {api} API: "
+            f"The provider did not answer {model!r:.80} by the {way.api} API: "
             f"{type(error).__name__}: {error!s:.300}. The demo stopped and nothing was judged. "
-            f"Check OPENAI_API_KEY, OPENAI_MODEL and OPENAI_BASE_URL."
+            f"Check {sdk.key_variable}, {sdk.model_variable} and {sdk.name.upper()}_BASE_URL."
         ) from error

@@ -11,18 +11,17 @@ import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Final, TypeAlias
 
 from agenttrace.capture import Settings, recorder
 from agenttrace.demo._agent import run_agent, run_agent_async
-from agenttrace.demo._conversation import CONVERSATIONS
+from agenttrace.demo._conversation_messages import CONVERSATIONS
 from agenttrace.demo._dispatch import SOUND, Dispatch
 from agenttrace.demo._provider import ScriptedProvider
 from agenttrace.demo._scenarios import SCENARIOS, Scenario
 from agenttrace.demo._tools import AsyncShop, Shop, tools_of
+from agenttrace.demo._ways import OPENAI, SDKS, Way
 from agenttrace.domain import Case, Evidence, Verdict
-from agenttrace.errors import MissingExtraError
 from agenttrace.exporters import span_processors
 from agenttrace.integrations import instrument, instrumented, uninstrument
 from agenttrace.records import Record
@@ -31,7 +30,6 @@ from agenttrace.scoring import score
 from agenttrace.session import AgentRun
 from agenttrace.session import run as begin_run
 
-LIBRARY: Final = "openai"
 _KEY: Final = b"agenttrace-demo-key-no-secret!!!"
 
 ClientOptions: TypeAlias = Mapping[str, Any]
@@ -43,8 +41,7 @@ class Recorded:
     """One run of the agent, its records, and both judgements of them."""
 
     scenario: str
-    api: str
-    mode: str
+    way: Way
     case: Case
     records: tuple[Record, ...]
     evidence: Evidence
@@ -54,42 +51,39 @@ class Recorded:
 
 @contextmanager
 def recording_apart() -> Iterator[None]:
-    """Record with the demo's own settings; afterwards everything is as it was.
-
-    Raises:
-        MissingExtraError: The openai SDK is not installed.
-    """
-    was_hooked = LIBRARY in instrumented()
+    """Record with the demo's own settings; afterwards everything is as it was."""
+    hooked = instrumented()
     settings = Settings(evidence=None, make_processors=span_processors, redactor=Redactor(_KEY))
     with recorder.replaced(settings):
         try:
-            instrument(LIBRARY)
             yield
         finally:
-            if was_hooked:
-                instrument(LIBRARY)
-            else:
-                uninstrument(LIBRARY)
+            for library in SDKS:
+                _put(library.name, is_in=library.name in hooked)
 
 
-def record_scenario(scenario: Scenario, *, api: str, mode: str) -> Recorded:
-    """Run one scenario against a provider on the loopback."""
-    script = scenario.script_for(api)
-    name = f"{SCENARIOS.index(scenario) + 1}-{mode}"
-    with _hook(scenario.is_hooked), ScriptedProvider(script, name=name) as provider:
+def record_scenario(scenario: Scenario, way: Way) -> Recorded:
+    """Run one scenario against a provider on the loopback.
+
+    Raises:
+        MissingExtraError: The SDK that the way needs is not installed.
+    """
+    number = [each.name for each in SCENARIOS].index(scenario.name) + 1
+    name = f"{number}-{way.mode}{'-streamed' if way.is_streamed else ''}"
+    with ScriptedProvider(scenario.script_for(way), name=name) as provider:
         return record_agent(
             scenario.name,
             scenario.case(),
             prompt=scenario.prompt,
             dispatch=scenario.dispatch,
+            is_hooked=scenario.is_hooked,
             model="scripted-model",
-            api=api,
-            mode=mode,
+            way=way,
             client={
-                "base_url": provider.base_url,
+                "base_url": provider.base_url if way.sdk is OPENAI else provider.address,
                 "api_key": "none",
                 "max_retries": 0,
-                "http_client": _loopback_client(mode),
+                "http_client": _loopback_client(way),
             },
         )
 
@@ -100,34 +94,39 @@ def record_agent(
     *,
     prompt: str,
     model: str,
-    api: str,
-    mode: str,
+    way: Way,
     client: ClientOptions,
     dispatch: Dispatch = SOUND,
+    is_hooked: bool = True,
 ) -> Recorded:
-    """Run the agent once and judge what was recorded, with its plan and without."""
-    conversation = CONVERSATIONS[api](model, prompt)
-    sdk = load_sdk()
+    """Run the agent once and judge what was recorded, with its plan and without.
+
+    Raises:
+        MissingExtraError: The SDK that the way needs is not installed.
+    """
+    conversation = CONVERSATIONS[way.api](model, prompt, is_streamed=way.is_streamed)
+    make_client = getattr(way.sdk.load(), way.sdk.clients[way.is_async])
 
     def work(this: AgentRun) -> None:
-        with this, sdk.OpenAI(**client) as asked:
+        with this, make_client(**client) as asked:
             this.set_output(run_agent(asked, conversation, dispatch, tools_of(Shop())))
 
     async def work_async(this: AgentRun) -> None:
-        async with this, sdk.AsyncOpenAI(**client) as asked:
+        async with this, make_client(**client) as asked:
             tools = tools_of(AsyncShop())
             this.set_output(await run_agent_async(asked, conversation, dispatch, tools))
 
+    for sdk in SDKS:  # a hook in the other SDK would say that the model was watched
+        _put(sdk.name, is_in=is_hooked and sdk is way.sdk)
     this = begin_run(case, name="refund-desk")
-    if mode == "async":
+    if way.is_async:
         asyncio.run(work_async(this))
     else:
         work(this)
     evidence = this.evidence()
     return Recorded(
         scenario=name,
-        api=api,
-        mode=mode,
+        way=way,
         case=case,
         records=this.records(),
         evidence=evidence,
@@ -136,37 +135,19 @@ def record_agent(
     )
 
 
-@contextmanager
-def _hook(is_hooked: bool) -> Iterator[None]:
-    """Take the hook out for a while, where a scenario is about its absence."""
-    if is_hooked:
-        yield
-        return
-    uninstrument(LIBRARY)
-    try:
-        yield
-    finally:
-        instrument(LIBRARY)
+def _put(library: str, *, is_in: bool) -> None:
+    if is_in:
+        instrument(library)
+    else:
+        uninstrument(library)
 
 
-def _loopback_client(mode: str) -> Any:
+def _loopback_client(way: Way) -> Any:
     """The SDK's own HTTP client, without certificates.
 
     The loopback speaks no TLS, and loading the system's certificates would take longer than a run.
     """
     trusts_nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    sdk = load_sdk()
-    made = sdk.DefaultAsyncHttpxClient if mode == "async" else sdk.DefaultHttpxClient
+    sdk = way.sdk.load()
+    made = sdk.DefaultAsyncHttpxClient if way.is_async else sdk.DefaultHttpxClient
     return made(verify=trusts_nobody)
-
-
-def load_sdk() -> Any:
-    """The openai SDK.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    try:
-        return import_module(LIBRARY)
-    except ImportError as error:
-        raise MissingExtraError(extra=LIBRARY) from error

@@ -1,7 +1,7 @@
 """The runs of the demo: what the provider says, which fault the dispatch has, what should be seen.
 
 Every fault is something the demo's own code does while it runs; no record is edited. The script is
-the same for both APIs, and so are the expected answers.
+the same for every way to ask, and so are the expected answers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from agenttrace.demo._dispatch import (
     take_cents_for_hundredths,
 )
 from agenttrace.demo._provider import ScriptedCall, Turn
+from agenttrace.demo._ways import Way
 from agenttrace.domain import Boundary, Case, First, JsonValue, Kind, Owner, Status
 
 FULL_REFUND: Final = "Refund order A-104 in full."
@@ -58,9 +59,16 @@ class Scenario:
     dispatch: Dispatch = SOUND
     """How calls become runs, with the fault in it."""
     is_hooked: bool = True
-    """Whether the openai SDK is instrumented while it runs."""
+    """Whether the SDK is instrumented while it runs."""
     with_plan: Expected
     without_plan: Expected
+    of_whole_messages: Scenario | None = None
+    """The same where a whole message answers: its format holds no argument text, only an object."""
+
+    def asked(self, way: Way) -> Scenario:
+        """The scenario as it can happen in one way of asking."""
+        is_whole_message = way.api == "messages" and not way.is_streamed
+        return (is_whole_message and self.of_whole_messages) or self
 
     def case_document(self) -> dict[str, Any]:
         """The contract as people write it."""
@@ -75,16 +83,20 @@ class Scenario:
         """The contract."""
         return parse_case(self.case_document(), f"demo scenario {self.name}")
 
-    def script_for(self, api: str) -> tuple[Turn, ...]:
+    def script_for(self, way: Way) -> tuple[Turn, ...]:
         """The script in the words of one API."""
-        words = _LENGTH_IN_RESPONSES if api == "responses" else {}
         return tuple(
-            replace(turn, finish_reason=words.get(turn.finish_reason or "", turn.finish_reason))
+            replace(turn, finish_reason=_LENGTH[way.api]) if turn.finish_reason else turn
             for turn in self.script
         )
 
 
-_LENGTH_IN_RESPONSES: Final = {"length": "max_output_tokens"}
+_LENGTH: Final = {
+    "chat": "length",
+    "responses": "max_output_tokens",
+    "messages": "max_tokens",
+}
+"""API to its word for an answer that ran out of tokens."""
 
 
 def _call(name: str, **arguments: JsonValue) -> ScriptedCall:
@@ -109,6 +121,50 @@ _PLAN: Final[tuple[tuple[str, dict[str, JsonValue]], ...]] = (
 def _both(expected: Expected) -> dict[str, Any]:
     return {"with_plan": expected, "without_plan": expected}
 
+
+def _cut_off(arguments: str, **rest: Any) -> Scenario:
+    call = ScriptedCall(name="issue_refund", arguments=arguments)
+    return Scenario(
+        name="cut-off",
+        script=(_LOOK_UP, Turn(calls=(call,), finish_reason="length"), _DONE),
+        required=_PLAN,
+        dispatch=Dispatch(parse=parse_tolerantly),
+        **rest,
+    )
+
+
+_CUT_OFF: Final = _cut_off(
+    '{"order_id":"A-104","amount_cents":98',
+    shows="The answer ends inside a number, a tolerant parser closes it, and 98 is refunded.",
+    with_plan=Expected(
+        status=Status.FAIL,
+        first=First.MODEL,
+        owner=Owner.AGENT,
+        kind=Kind.TRUNCATED,
+        path="",
+        also=(Boundary.ADAPTER,),
+    ),
+    without_plan=Expected(
+        status=Status.FAIL,
+        first=First.ADAPTER,
+        owner=Owner.ADAPTER,
+        kind=Kind.REPAIRED,
+        path="",
+    ),
+    of_whole_messages=_cut_off(
+        '{"order_id":"A-104","amount_cents":98}',
+        shows="The answer ends inside a number, and the provider itself closes it; only the plan "
+        "can tell.",
+        with_plan=Expected(
+            status=Status.FAIL,
+            first=First.MODEL,
+            owner=Owner.AGENT,
+            kind=Kind.SCALED,
+            path="/amount_cents",
+        ),
+        without_plan=CLEAN,
+    ),
+)
 
 SCENARIOS: Final[Sequence[Scenario]] = (
     Scenario(
@@ -184,39 +240,7 @@ SCENARIOS: Final[Sequence[Scenario]] = (
             )
         ),
     ),
-    Scenario(
-        name="cut-off",
-        shows="The answer ends inside a number, a tolerant parser closes it, and 98 is refunded.",
-        script=(
-            _LOOK_UP,
-            Turn(
-                calls=(
-                    ScriptedCall(
-                        name="issue_refund", arguments='{"order_id":"A-104","amount_cents":98'
-                    ),
-                ),
-                finish_reason="length",
-            ),
-            _DONE,
-        ),
-        required=_PLAN,
-        dispatch=Dispatch(parse=parse_tolerantly),
-        with_plan=Expected(
-            status=Status.FAIL,
-            first=First.MODEL,
-            owner=Owner.AGENT,
-            kind=Kind.TRUNCATED,
-            path="",
-            also=(Boundary.ADAPTER,),
-        ),
-        without_plan=Expected(
-            status=Status.FAIL,
-            first=First.ADAPTER,
-            owner=Owner.ADAPTER,
-            kind=Kind.REPAIRED,
-            path="",
-        ),
-    ),
+    _CUT_OFF,
     Scenario(
         name="refused-then-repaired",
         shows="The adapter refuses an amount sent as text, and the model repairs its call.",

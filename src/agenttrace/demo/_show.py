@@ -6,8 +6,9 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,10 @@ def print_rows(rows: Sequence[Judged]) -> None:
         found: dict[str, Any] = {
             "scenario": row.run.scenario,
             "shows": row.shows,
-            "api": row.run.api,
-            "mode": row.run.mode,
+            "sdk": row.run.way.sdk.name,
+            "api": row.run.way.api,
+            "mode": row.run.way.mode,
+            "streamed": row.run.way.is_streamed,
             "with_plan": row.has_plan,
             "as_expected": row.is_as_expected,
             **verdict_to_json(row.verdict),
@@ -71,32 +74,38 @@ def print_rows(rows: Sequence[Judged]) -> None:
 
 
 def print_pictures(rows: Sequence[Judged], *, evidence: Path, cases: Path) -> None:
-    """Print each run with its records side by side, then the summary of all judgements."""
-    width = _width()
-    for number, group in enumerate(_by_run(rows), start=1):
-        first = group[0]
-        head = f"{number}. {first.run.scenario} ({first.run.mode}, {first.run.api})"
-        print(f"{head} {'-' * (width - len(head) - 1)}\n{first.shows}\n")
-        picture = terminal_verdict(
-            first.verdict,
-            first.run.evidence,
-            first.run.case if first.has_plan else None,
-            width=width,
-            colour=_wants_colour(),
-            replay=replay_command(
-                _name_of(first, rows),
-                source=str(evidence),
-                cases=str(cases) if first.has_plan else None,
-            ),
-        )
-        print(picture)
-        for other in group[1:]:
-            print(f"without the plan: {one_line(other.verdict)}")
+    """Print each scenario's first run with its records side by side, and the summary of all.
+
+    The scenario's other runs, which ask in other ways, get a line each.
+    """
+    for number, (scenario, of_scenario) in enumerate(_by(rows, lambda row: row.run.scenario), 1):
+        (_, pictured), *others = _by(of_scenario, lambda row: id(row.run))
+        head = f"{number}. {scenario} ({pictured[0].run.way})"
+        print(f"{head} {'-' * (_width() - len(head) - 1)}\n{pictured[0].shows}\n")
+        print(_picture(pictured[0], _name_of(pictured[0], rows), evidence=evidence, cases=cases))
+        for row in pictured[1:]:
+            print(f"without the plan: {one_line(row.verdict)}")
+        for _, group in others:
+            for row in group:
+                print(f"{f'{row.run.way}, {_plan(row)}:':<46} {one_line(row.verdict)}")
         print()
     print(summary([row.verdict for row in rows]))
     print(f"evidence: {visible(str(evidence))}")
     again = shlex.join(["agenttrace", "score", str(evidence), "--cases", str(cases)])
     print(f"score again: {visible(again)}")
+
+
+def _picture(row: Judged, name: str, *, evidence: Path, cases: Path) -> str:
+    return terminal_verdict(
+        row.verdict,
+        row.run.evidence,
+        row.run.case if row.has_plan else None,
+        width=_width(),
+        colour=_wants_colour(),
+        replay=replay_command(
+            name, source=str(evidence), cases=str(cases) if row.has_plan else None
+        ),
+    )
 
 
 def one_line(verdict: Verdict) -> str:
@@ -114,13 +123,17 @@ def print_surprises(rows: Sequence[Judged]) -> None:
     """Say on stderr which judgements are not what the demo promises."""
     for row in rows:
         if not row.is_as_expected:
-            plan = "with the plan" if row.has_plan else "without the plan"
-            where = f"{row.run.scenario} ({row.run.mode}, {row.run.api}, {plan})"
+            where = f"{row.run.scenario} ({row.run.way}, {_plan(row)})"
             print(
                 f"error: {where} should say {row.expected}, and says {said(row.verdict)}. This is "
-                "a fault of agenttrace or of this openai version; `agenttrace doctor` may tell.",
+                f"a fault of agenttrace or of this {row.run.way.sdk.name} version; `agenttrace "
+                "doctor` may tell.",
                 file=sys.stderr,
             )
+
+
+def _plan(row: Judged) -> str:
+    return "with the plan" if row.has_plan else "without the plan"
 
 
 def _name_of(row: Judged, rows: Sequence[Judged]) -> str:
@@ -129,15 +142,8 @@ def _name_of(row: Judged, rows: Sequence[Judged]) -> str:
     return row.run.scenario if len(runs) == 1 else row.verdict.run_id
 
 
-def _by_run(rows: Sequence[Judged]) -> Iterator[list[Judged]]:
-    group: list[Judged] = []
-    for row in rows:
-        if group and group[0].run is not row.run:
-            yield group
-            group = []
-        group.append(row)
-    if group:
-        yield group
+def _by(rows: Iterable[Judged], key: Callable[[Judged], Any]) -> list[tuple[Any, list[Judged]]]:
+    return [(value, list(group)) for value, group in groupby(rows, key=key)]
 
 
 def _width() -> int:
