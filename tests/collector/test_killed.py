@@ -16,7 +16,7 @@ from agenttrace.scoring import score
 from agenttrace.session import AgentRun
 from agenttrace.testing import isolated
 from tests.collector.chain import PROTOCOLS, Chain, Rotel, arrived, chain, exporter_to
-from tests.support.demo_runs import run_scenario
+from tests.support.demo_runs import run_scenario, turns_of
 from tests.support.sdk_clients import Way
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def _in_haste(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def script_with(scenario: Scenario, way: Way, at: dict[int, Any], *, wait_s: float) -> Any:
     """The scenario's script, with something done a moment after some of its requests arrive."""
-    turns = scenario.script_for(way.api)
+    turns = turns_of(scenario, way)
 
     def turn(request: ReceivedRequest) -> Turn:
         done = at.get(request.number - 1)

@@ -14,7 +14,7 @@ from agenttrace import run
 from agenttrace.demo._agent import run_agent, run_agent_async
 from agenttrace.demo._conversation import Conversation
 from agenttrace.demo._conversation_messages import CONVERSATIONS
-from agenttrace.demo._provider import ScriptedProvider
+from agenttrace.demo._provider import ScriptedProvider, Turn
 from agenttrace.demo._scenarios import Scenario
 from agenttrace.demo._tools import AsyncShop, Shop, tools_of
 from agenttrace.demo._ways import Way as DemoWay
@@ -30,6 +30,11 @@ def as_asked(scenario: Scenario, way: Way) -> Scenario:
     return scenario.asked(_demo_way(way))
 
 
+def turns_of(scenario: Scenario, way: Way) -> tuple[Turn, ...]:
+    """What the provider answers in a way."""
+    return as_asked(scenario, way).script_for(_demo_way(way))
+
+
 def run_scenario(scenario: Scenario, way: Way, *, script: Any = None) -> AgentRun:
     """One run of the demo's agent; the hooks are in unless the scenario is about their absence.
 
@@ -37,7 +42,7 @@ def run_scenario(scenario: Scenario, way: Way, *, script: Any = None) -> AgentRu
         script: What the provider answers, in place of the scenario's own turns.
     """
     scenario = as_asked(scenario, way)
-    turns = script or scenario.script_for(_demo_way(way))
+    turns = script or turns_of(scenario, way)
     talk = CONVERSATIONS[way.api]("scripted-model", scenario.prompt, is_streamed=way.is_streamed)
     this = run(scenario.case(), name="refund-desk")
     with (
