@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agenttrace.integrations import instrument, model_response, uninstrument
     from agenttrace.readers import read_evidence
     from agenttrace.scoring import score
-    from agenttrace.session import configure, run
+    from agenttrace.session import configure, flush, run
 
 __all__ = [
     "Case",
@@ -29,6 +29,7 @@ __all__ = [
     "__version__",
     "adapter",
     "configure",
+    "flush",
     "instrument",
     "load_cases",
     "model_response",
@@ -46,6 +47,7 @@ _HOMES: Final = {
     "Verdict": "domain",
     "adapter": "capture",
     "configure": "session",
+    "flush": "session",
     "instrument": "integrations",
     "load_cases": "contracts",
     "model_response": "integrations",

@@ -70,6 +70,7 @@ def test_a_broken_mask_changes_no_result_and_no_exception():
         assert work(1) == 1
         with pytest.raises(ValueError, match="-1"):
             work(-1)
+        agenttrace.flush()
         assert record_response(response(refund()), begin_request(None, None)) == ()
         state.mask = mask
 
@@ -80,9 +81,10 @@ def test_a_broken_mask_changes_no_result_and_no_exception():
 def test_a_broken_writer_leaves_a_counted_hole():
     with isolated(), agenttrace.run() as run:
         state = run._begun()
-        state.writer = Broken()
+        state._kept.writer = Broken()
         assert work(1) == 1
-        state.writer = None
+        agenttrace.flush()
+        state._kept.writer = None
 
     assert lost(run) == {"error:writing a record": 1}
     assert run.evidence().completeness.missing_seqs == (1,)

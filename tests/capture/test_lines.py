@@ -19,6 +19,7 @@ from agenttrace.domain import Run
 from agenttrace.errors import UnreadableFileError
 from agenttrace.records import RunEnd, record_to_line
 from agenttrace.testing import fixed_ids_and_clock, isolated
+from tests.support.waiting import until
 
 
 @agenttrace.trace
@@ -67,10 +68,19 @@ def test_each_line_is_its_record_and_the_end_comes_last(tmp_path):
     assert isinstance(run.records()[-1].payload, RunEnd)
 
 
-def test_a_line_is_written_when_its_record_is_made(tmp_path):
+def test_a_line_is_written_a_moment_after_its_record_is_made(tmp_path):
     with isolated(evidence=tmp_path), agenttrace.run() as run:
         work()
-        assert len(lines(run)) == 2
+        until(lambda: run.folder.exists() and len(lines(run)) == 2)
+
+
+def test_a_flush_waits_for_the_lines(tmp_path):
+    with isolated(evidence=tmp_path), agenttrace.run() as run:
+        for number in range(1, 200):
+            work(number)
+            if number % 20 == 0:
+                assert agenttrace.flush()
+                assert len(lines(run)) == number + 1
 
 
 def test_nobody_else_can_read_the_evidence(tmp_path):
@@ -200,7 +210,7 @@ if __name__ == "__main__":
     )
 
 
-def test_a_process_that_is_killed_leaves_every_record_readable(tmp_path):
+def test_a_process_that_is_killed_leaves_every_acknowledged_record_readable(tmp_path):
     program = """
 import os, signal, sys, agenttrace
 from agenttrace.testing import isolated
@@ -208,6 +218,7 @@ from agenttrace.testing import isolated
 def work(n: int) -> int: return n
 with isolated(evidence=sys.argv[1]), agenttrace.run():
     for n in range(10): work(n)
+    agenttrace.flush()
     os.kill(os.getpid(), signal.SIGKILL)
 """
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False, timeout=60)
@@ -235,9 +246,10 @@ def test_a_folder_that_no_system_can_have_keeps_the_run_in_memory(folder, tmp_pa
 def test_evidence_that_is_gone_is_said_in_our_own_words(tmp_path):
     with isolated(evidence=tmp_path), agenttrace.run() as run:
         recorder.settings = replace(recorder.settings, memory_records=2)
-        run._state.settings = recorder.settings
+        run._state._kept._settings = recorder.settings
         for number in range(5):
             work(number)
+        agenttrace.flush()
         shutil.rmtree(run.folder)
 
     with pytest.raises(UnreadableFileError, match="cannot be read"):
@@ -247,6 +259,7 @@ def test_evidence_that_is_gone_is_said_in_our_own_words(tmp_path):
 def test_a_folder_among_the_files_is_passed_over(tmp_path):
     with isolated(evidence=tmp_path), agenttrace.run() as run:
         work()
+        agenttrace.flush()
         (run.folder / "other.jsonl").mkdir()
 
     assert run.verdict.status == "pass"

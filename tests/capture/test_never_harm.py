@@ -250,8 +250,10 @@ def test_a_call_that_does_not_fit_the_shown_signature_has_the_functions_own_name
 def test_a_tool_that_runs_in_between_the_recorders_own_lines_does_not_block(recorded):
     def interrupted() -> None:
         # Where a finaliser or a signal's handler may come in.
-        with recorded.state._lock, recorded.state.taking, recorded.state.mask._lock:
+        state = recorded.state
+        with state.tally.lock, state.taking, state.mask._lock, state._kept._lock:
             work(1)
+            agenttrace.flush()
 
     thread = threading.Thread(target=interrupted, daemon=True)
     thread.start()
@@ -265,7 +267,8 @@ def test_a_forked_child_does_not_wait_for_locks_of_threads_that_it_has_not(recor
 
     def hold() -> None:
         state = recorded.state
-        with state._lock, state.taking, state.mask._lock, state.mask._memory._lock:
+        locks = state.tally.lock, state.taking, state.mask._lock, state.mask._memory._lock
+        with locks[0], locks[1], locks[2], locks[3], state._kept._lock:
             held.set()
             done.wait(30)
 
@@ -277,7 +280,7 @@ def test_a_forked_child_does_not_wait_for_locks_of_threads_that_it_has_not(recor
         signal.alarm(10)  # a child that waits is ended
         with agenttrace.adapter(name="log_in", arguments={"password": "correct horse"}):
             trace(name="log_in")(lambda password: password)("correct horse")
-        os._exit(0)
+        os._exit(0 if agenttrace.flush() else 1)
     _, status = os.waitpid(child, 0)
     done.set()
     thread.join()

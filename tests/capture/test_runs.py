@@ -313,7 +313,7 @@ def test_memory_is_bounded_and_a_file_holds_the_rest(tmp_path):
         for number in range(20):
             work(number)
 
-    assert len(run._begun()._plains) <= 5
+    assert len(run._begun()._kept._plains) <= 5
     assert [record.seq for record in run.records()] == list(range(1, 22))
 
 

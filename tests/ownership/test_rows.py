@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import agenttrace
-from agenttrace.capture._run_state import MAX_REQUESTS
+from agenttrace.capture._tally import MAX_REQUESTS
 from agenttrace.demo._provider import ReceivedRequest, ScriptedCall, ScriptedProvider, Turn
 from agenttrace.domain import Case, Evidence, First, Owner, RequiredCall, Status, Verdict
 from agenttrace.integrations import instrument, uninstrument

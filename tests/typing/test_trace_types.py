@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, assert_type
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import Any, Protocol, TypeVar, assert_type, overload
 
 from agenttrace import trace
 
@@ -44,6 +47,59 @@ async def generated_async(count: int) -> AsyncIterator[int]:
         yield index
 
 
+ItemT = TypeVar("ItemT")
+
+
+@trace
+def first(items: list[ItemT], /, *more: ItemT, default: ItemT | None = None) -> ItemT | None:
+    return items[0] if items else default
+
+
+@overload
+def parsed(text: str) -> int: ...
+@overload
+def parsed(text: None) -> None: ...
+@trace
+def parsed(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+@trace
+@contextmanager
+def opened(order_id: str) -> Iterator[int]:
+    yield len(order_id)
+
+
+@trace
+def begun(order_id: str) -> asyncio.Future[int]:
+    raise NotImplementedError(order_id)
+
+
+class Counter:
+    """A callable object."""
+
+    def __call__(self, order_id: str) -> int:
+        return len(order_id)
+
+
+class Counts(Protocol):
+    """What a counter can be given as."""
+
+    def __call__(self, order_id: str) -> int: ...
+
+
+counter = trace(Counter())
+measured = trace(partial(len, "A-104"))
+
+
+@trace
+class Receipt:
+    """A class that is a tool."""
+
+    def __init__(self, order_id: str) -> None:
+        self.order_id = order_id
+
+
 class Desk:
     """Methods keep their binding too."""
 
@@ -79,6 +135,32 @@ def test_a_traced_method_stays_bound() -> None:
     assert_type(Desk().method("A-104"), int)
     assert_type(Desk.made("A-104"), str)
     assert_type(Desk.counted("A-104"), int)
+
+
+def test_generic_and_overloaded_functions_stay_so() -> None:
+    assert_type(first([1, 2], 3), int | None)
+    assert_type(first(["a"], default="b"), str | None)
+    assert_type(parsed("3"), int)
+
+
+def test_what_a_function_gives_to_use_later_stays_typed() -> None:
+    with opened("A-104") as length:
+        assert_type(length, int)
+    manager: AbstractContextManager[int] = opened("A-104")
+    start: Callable[[str], asyncio.Future[int]] = begun
+
+    assert manager is not None
+    assert callable(start)
+
+
+def test_callable_objects_partials_and_classes_stay_what_they_are() -> None:
+    assert_type(counter, Counter)
+    assert_type(counter("A-104"), int)
+    assert_type(measured(), int)
+    assert_type(Receipt("A-104"), Receipt)
+    counts: Counts = counter
+
+    assert callable(counts)
 
 
 def test_a_traced_function_keeps_its_signature() -> None:

@@ -22,11 +22,11 @@ from agenttrace.capture._context import CallReference, Scope, enter_scope, leave
 from agenttrace.capture._fault import message_of, type_of
 from agenttrace.capture._guard import guard
 from agenttrace.capture._recorder import recorder
-from agenttrace.capture._snapshot import snapshot
+from agenttrace.capture._snapshot import weighed
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import start_span
 from agenttrace.capture._wrapper import Reference
-from agenttrace.domain import Boundary, Phase
+from agenttrace.domain import Boundary, JsonObject, JsonValue, Phase
 from agenttrace.errors import ConfigurationError
 from agenttrace.records import RecordKind, canonical
 
@@ -43,26 +43,38 @@ class _Adaptation:
         self.order = self.run.tick()
         self.started_ns = source().now_ns()
         self.context = self.run.context(otel_context.get_current())
-        self.span = None
-        self.arguments: dict[str, Any] = {}
+        self.plain: JsonObject | None = None
+        self.weight = 0
+        self._masked: JsonValue = None
+        self._digest: str | None = None
+        self._length = 0
 
     def read(self, arguments: Any) -> None:
         """Copy what is handed on, before anybody changes it."""
         with guard("copying arguments", self.run):
-            plain = snapshot(arguments, digest=self.run.mask.digest_text)
+            plain, weight = weighed(arguments, self.run.mask.digest_text)
             if isinstance(plain, dict):
-                text = canonical(plain)
-                self.arguments = {
-                    "arguments": self.run.mask.mask_arguments(plain),
-                    "digest": self.run.mask.digest_text(text),
-                    "length": len(text),
-                }
+                self.plain, self.weight = plain, weight
+                self._digest = self._masked = None
+                self.run.deliver(self._mask)
+
+    def _mask(self) -> None:
+        """Mask what was copied: its secrets are known before the tool's own record is made."""
+        if self._masked is None and self.plain is not None:
+            self._masked = self.run.mask.mask_arguments(self.plain)
+
+    def digest(self) -> JsonValue:
+        """The digest of what is handed on, once it is needed."""
+        if self._digest is None and self.plain is not None:
+            text = canonical(self.plain)
+            self._digest = self.run.mask.digest_text(text)
+            self._length = len(text)
+        return self._digest
 
     def start(self, names: CallNames) -> CallReference:
         """Start the span, linked to the model's call, and make what an execution will refer to."""
-        digest = self.arguments.get("digest")
         call = self.run.model_calls.take(
-            names.call_id, response_id=names.response_id, name=names.name, digest=digest
+            names.call_id, response_id=names.response_id, name=names.name, digest=self.digest
         )
         name = names.name or (call.name if call is not None else "")
         self.link = None if call is None else call.ref
@@ -77,7 +89,7 @@ class _Adaptation:
             run=self.run,
             tool=name,
             ref=self.opened.ref,
-            digest=digest,
+            digest=self.digest,
             call_id=names.call_id if call is None else call.call_id,
             response_id=names.response_id if call is None else call.response_id,
             request_id=None if call is None else call.request_id,
@@ -89,12 +101,10 @@ class _Adaptation:
         """Write the record: what was handed on, or what refused it."""
         scope, run = self.scope, self.run
         payload: dict[str, Any] = {"name": reference.tool, "seq": self.order}
-        if refusal is None:
-            payload.update(self.arguments)
-        else:
+        error: tuple[str, str] | None = None
+        if refusal is not None:
             kind = payload["error_type"] = type_of(refusal)
-            message = run.mask.mask_text(message_of(refusal))
-            payload["error"] = f"{kind}: {message}" if message else kind
+            error = (kind, message_of(refusal))
         known = {
             "call_id": reference.call_id,
             "response_id": reference.response_id,
@@ -111,12 +121,22 @@ class _Adaptation:
             payload["phase"] = scope.phase.value
         if scope.inferred:
             payload["inferred"] = True
-        run.commit_plain(
-            RecordKind.ADAPT,
-            self.opened,
-            payload,
-            end_ns=max(source().now_ns(), self.opened.start_ns),
-            is_error=refusal is not None,
+        end_ns = max(source().now_ns(), self.opened.start_ns)
+        run.deliver(lambda: self._write(payload, error, end_ns), self.weight)
+
+    def _write(self, payload: dict[str, Any], error: tuple[str, str] | None, end_ns: int) -> None:
+        """Mask and digest what was copied, and write the record."""
+        run = self.run
+        if error is not None:
+            kind, message = error[0], run.mask.mask_text(error[1])
+            payload["error"] = f"{kind}: {message}" if message else kind
+        elif self.plain is not None:
+            self._mask()
+            payload["arguments"] = self._masked
+            payload["digest"] = self.digest()
+            payload["length"] = self._length
+        run.write_plain(
+            RecordKind.ADAPT, self.opened, payload, end_ns=end_ns, is_error=error is not None
         )
 
 
@@ -143,7 +163,6 @@ class Dispatch:
                 return
             self._given = arguments
             self._work.read(arguments)
-            self._reference.digest = self._work.arguments.get("digest")
             if name is not None:
                 self._reference.tool = name
 
@@ -261,9 +280,9 @@ class _Parse:
 
 def _observe(scope: Scope, tools: tuple[str, ...] | bool | None, name: str) -> None:
     if tools is None or isinstance(tools, tuple):
-        scope.run.observe(Boundary.ADAPTER, tools)
+        scope.run.tally.observe(Boundary.ADAPTER, tools)
     elif name:
-        scope.run.observe(Boundary.ADAPTER, (name,))
+        scope.run.tally.observe(Boundary.ADAPTER, (name,))
 
 
 @overload

@@ -9,15 +9,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from inspect import Parameter
-from types import FunctionType, MethodType, WrapperDescriptorType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 from wrapt import PartialCallableObjectProxy
 
-from agenttrace.capture._foreign import class_dict, mro_of
+from agenttrace.capture._foreign import class_dict, defines, instance_dict, mro_of
 
+_BOUND: Final = (BuiltinMethodType, MethodWrapperType)
+_CachedFunction: Final = type(lru_cache(len))
 _POSITIONAL: Final = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -27,15 +35,26 @@ class Binder:
     __slots__ = (
         "_by_keyword",
         "_defaults",
+        "_function",
         "_keyword_rest",
         "_names",
         "_own",
         "_positional",
+        "_receiver",
         "_rest",
     )
 
-    def __init__(self, parameters: tuple[Parameter, ...], own: Binder | None = None) -> None:
+    def __init__(
+        self,
+        parameters: tuple[Parameter, ...],
+        own: Binder | None = None,
+        *,
+        function: FunctionType | None = None,
+        receiver: str | None = None,
+    ) -> None:
         self._own = own
+        self._function = function
+        self._receiver = receiver
         self._positional = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
         self._by_keyword = frozenset(
             p.name
@@ -59,7 +78,11 @@ class Binder:
         beside the others, under their own names.
         """
         bound = self._bind(args, kwargs)
-        return self._own.bind(args, kwargs) if bound is None and self._own is not None else bound
+        if bound is None and self._own is not None:
+            return self._own.bind(args, kwargs)
+        if bound is not None and self._receiver is not None:
+            bound[0].pop(self._receiver, None)
+        return bound
 
     def _bind(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -88,11 +111,12 @@ class Binder:
         self, bound: dict[str, Any], kwargs: Mapping[str, Any]
     ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
         filled: list[str] = []
+        defaults = self._defaults if self._function is None else self._defaults_of(self._function)
         for name in self._names:
             if name not in bound:
-                if name not in self._defaults:
+                if name not in defaults:
                     return None
-                bound[name] = self._defaults[name]
+                bound[name] = defaults[name]
                 filled.append(name)
         for name, value in kwargs.items():
             if name not in self._by_keyword:
@@ -100,15 +124,48 @@ class Binder:
                 bound[name if name not in bound else f"**{name}"] = value
         return bound, tuple(filled)
 
+    def _defaults_of(self, function: FunctionType) -> Mapping[str, Any]:
+        """What Python fills in by now: a program may give a function other defaults."""
+        values = function.__defaults__ or ()
+        found = dict(zip(reversed(self._positional), reversed(values), strict=False))
+        found.update(function.__kwdefaults__ or ())
+        return found
+
 
 def binder_of(function: Any, skip: int) -> Binder | None:
     """A binder for a function whose first parameters are not the call's; None: it tells nothing."""
     own = _own_binder(function, skip)
     try:
-        signature = inspect.signature(function)
+        signature = _signature(function)
     except (ValueError, TypeError):
         return own
-    return Binder(tuple(signature.parameters.values())[skip:], own)
+    parameters = tuple(signature.parameters.values())
+    receiver = None if skip or not parameters else _receiver(function, parameters[0].name)
+    live = function if type(function) is FunctionType and own is None else None
+    return Binder(parameters[skip:], own, function=live, receiver=receiver)
+
+
+def _signature(function: Any) -> inspect.Signature:
+    """What it shows; a callable object is not asked where its class's `__call__` tells."""
+    body = body_of(function)
+    if body is function or type(function) is partial:
+        return inspect.signature(function)
+    own = instance_dict(function) or {}
+    if "__signature__" in own or "__wrapped__" in own:
+        return inspect.signature(function)
+    signature = inspect.signature(body)
+    return signature.replace(parameters=tuple(signature.parameters.values())[1:])
+
+
+def _receiver(function: Any, first: str) -> str | None:
+    """The parameter that takes the object, where a method is called as the function it is.
+
+    That is how a property calls it, and who takes it from its class.
+    """
+    if first != "self" or type(function) is not FunctionType:
+        return None
+    scope, _, _ = function.__qualname__.rpartition(".")
+    return first if scope and not scope.endswith("<locals>") else None
 
 
 def _own_binder(function: Any, skip: int) -> Binder | None:
@@ -136,6 +193,14 @@ def underlying(wrapped: Callable[..., Any]) -> tuple[Any, int]:
     if kind is PartialCallableObjectProxy:
         return wrapped.__wrapped__, 1  # type: ignore[attr-defined]
     return wrapped, 0
+
+
+def is_lasting(function: Any) -> bool:
+    """Whether this is no object that binding made for one call, which would hold its object."""
+    kind = type(function)
+    if kind is FunctionType or kind is _CachedFunction:
+        return True
+    return not any(kind is bound for bound in _BOUND) and not defines(function, "__get__")
 
 
 def passes_its_class(wrapped: Any, first: Any) -> bool:

@@ -6,14 +6,16 @@ attach empty contexts of their own, and a run would be lost there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from agenttrace.domain import Phase
+from agenttrace.domain import JsonValue, Phase
 
 if TYPE_CHECKING:
     from agenttrace.capture._run_state import RunState
+    from agenttrace.capture._spans import OpenSpan
 
 
 @dataclass(slots=True, eq=False)
@@ -24,8 +26,8 @@ class CallReference:
     tool: str
     ref: str
     """The adapter's record."""
-    digest: str | None
-    """Of the arguments handed on."""
+    digest: Callable[[], JsonValue]
+    """Of the arguments handed on; made when it is asked for."""
     call_id: str | int | None = None
     response_id: str | None = None
     request_id: str | None = None
@@ -35,18 +37,18 @@ class CallReference:
     """Executions that answered it so far."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Scope:
-    """Where the current piece of work stands."""
+    """Where the current piece of work stands; never changed once it is current."""
 
     run: RunState
     agent: str | None = None
     phase: Phase = Phase.RUN
-    execution: str | None = None
-    """`ref` of the execution inside which we are."""
+    execution: OpenSpan | None = None
+    """The execution inside which we are."""
     dispatch: CallReference | None = None
     """The one call that is being dispatched around us."""
-    handed_on: tuple[CallReference, ...] = field(default=())
+    handed_on: tuple[CallReference, ...] = ()
     """Calls parsed before and not executed yet."""
     inferred: bool = False
     """The run was taken because it was the only open one."""
@@ -68,11 +70,16 @@ def enter_scope(scope: Scope | None) -> Token[Scope | None]:
     return _scope.set(scope)
 
 
-def leave_scope(token: Token[Scope | None]) -> None:
-    """Bring back the scope before; in another context than it was set in, nothing is done."""
+def leave_scope(token: Token[Scope | None]) -> bool:
+    """Bring back the scope before; in another context than it was set in, nothing is done.
+
+    Returns:
+        Whether this is the context that it was set in.
+    """
     try:
         _scope.reset(token)
     except (ValueError, RuntimeError):
         # Closed elsewhere: a generator finalised by the collector, or a fixture's teardown. That
         # context never had our scope, so there is nothing to take away.
-        return
+        return False
+    return True

@@ -46,6 +46,7 @@ def record_event(run: RunState, name: str, data: Mapping[str, Any]) -> None:
                 "its evidence is not whole. The reference page on events has the fields.",
             )
             return
+        run.in_order()
         masked = run.mask.mask_value(plain)
         if not isinstance(masked, Mapping):
             return

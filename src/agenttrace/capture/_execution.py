@@ -13,13 +13,13 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from agenttrace import semconv
-from agenttrace.capture._binding import Binder, binder_of, passes_its_class, underlying
+from agenttrace.capture._binding import Binder, binder_of, is_lasting, passes_its_class, underlying
 from agenttrace.capture._context import CallReference, Scope, enter_scope, leave_scope
 from agenttrace.capture._fault import message_of, type_of
-from agenttrace.capture._foreign import is_scalar
 from agenttrace.capture._guard import failed, guard
 from agenttrace.capture._recorder import recorder
-from agenttrace.capture._snapshot import snapshot
+from agenttrace.capture._snapshot import snapshot, weighed
+from agenttrace.capture._snapshot_plain import is_flat
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import Attached, OpenSpan, start_span, under
 from agenttrace.domain import Ending, JsonValue, Phase
@@ -50,21 +50,30 @@ class Tool:
         last, last_skip, binder = self._last
         if function is not last or skip != last_skip:
             binder = binder_of(function, skip)
-            self._last = (function, skip, binder)
+            if is_lasting(function):
+                self._last = (function, skip, binder)
         return binder
 
 
 class OpenExecution:
-    """One execution that has begun."""
+    """One execution that has begun.
+
+    What the caller waits for is a copy of the arguments and of the result, and the span; what is
+    made of the copies is made when its turn comes.
+    """
 
     __slots__ = (
         "_attached",
         "_context",
+        "_error",
         "_live",
         "_payload",
+        "_plain",
         "_scope",
         "_span",
         "_token",
+        "_tool",
+        "_weight",
         "is_ended",
         "run",
     )
@@ -79,14 +88,20 @@ class OpenExecution:
     ) -> None:
         run = self.run = scope.run
         self.is_ended = False
+        self._tool = tool
         self._attached: Attached | None = None
         self._token: Any = None
         self._live: Mapping[str, Any] | None = None
+        self._plain: JsonValue = None
+        self._error: tuple[str, str] | None = None
+        self._weight = 0
         payload: dict[str, Any] = {"name": tool.name, "seq": run.tick()}
         self._payload = payload
-        with guard("copying arguments", run):
-            self._read_arguments(tool, wrapped, args, kwargs)
-        reference, repeat = _reference(scope, tool.name, payload.get("digest"))
+        try:
+            self._copy_arguments(tool, wrapped, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - the tool runs in any case
+            failed("copying arguments", error, run)
+        reference, repeat = _reference(scope, tool.name, self._digest)
         link = None
         if reference is not None:
             link = payload["link"] = reference.ref
@@ -100,40 +115,38 @@ class OpenExecution:
             # No hook said which call this answers, so that no id stands here says nothing.
             payload["call_id_known"] = False
             if scope.execution is not None:
-                payload["parent"] = scope.execution
+                payload["parent"] = scope.execution.ref
         if scope.agent is not None:
             payload["agent"] = scope.agent
         if scope.phase is not Phase.RUN:
             payload["phase"] = scope.phase.value
         if scope.inferred:
             payload["inferred"] = True
-        context = run.context(otel_context.get_current())
+        context, parent = run.placed(otel_context.get_current())
         self._span: OpenSpan = start_span(
             run.tracer,
             tool.span,
             context=context,
             start_ns=source().now_ns(),
-            attributes=tool.attributes,
+            # Ours are set with all others at the end, where nobody looks at them before.
+            attributes=None if run.is_deferred else tool.attributes,
             link=link,
+            parent=parent,
         )
         self._context = under(self._span, context)
-        self._scope = Scope(
-            run=run,
-            agent=scope.agent,
-            phase=scope.phase,
-            execution=self._span.ref,
-            inferred=scope.inferred,
-        )
+        self._scope = Scope(run, scope.agent, scope.phase, self._span, inferred=scope.inferred)
         run.opened(self)
+        run.deliver(self._read_arguments, self._weight)
 
-    def _read_arguments(
+    def _copy_arguments(
         self,
         tool: Tool,
         wrapped: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
     ) -> None:
-        payload, mask = self._payload, self.run.mask
+        """Copy what the body is about to receive, by parameter name."""
+        payload = self._payload
         binder = tool.binder(wrapped)
         bound = None if binder is None else binder.bind(args, kwargs)
         if bound is not None:
@@ -150,19 +163,31 @@ class OpenExecution:
                 live["kwargs"] = dict(kwargs)
             if binder is not None:
                 payload["count"] = 0  # until the body is known to have been entered
-        plain = snapshot(live, digest=mask.digest_text)
+        if is_flat(live):
+            self._plain = live  # ours alone, and nothing in it can change
+            return
+        self._live = live
+        self._plain, self._weight = weighed(live, self.run.mask.digest_text)
+
+    def _digest(self) -> JsonValue:
+        """The digest of the arguments, for whoever needs it before its turn."""
+        payload = self._payload
+        if "digest" not in payload and isinstance(self._plain, dict):
+            text = canonical(self._plain)
+            payload["digest"] = self.run.mask.digest_text(text)
+            payload["length"] = len(text)
+        return payload.get("digest")
+
+    def _read_arguments(self) -> None:
+        """Mask and digest the copied arguments; in a forked child the parent's turn never came."""
+        plain = self._plain
         if not isinstance(plain, dict):
             return
-        arguments = mask.mask_arguments(plain)
-        payload["arguments"] = arguments
-        text = canonical(plain)
-        payload["digest"] = mask.digest_text(text)
-        payload["length"] = len(text)
-        for value in live.values():
-            if not is_scalar(value):
-                self._live = live
-                break
-        key = tool.idempotency_key
+        payload = self._payload
+        arguments = payload["arguments"] = self.run.mask.mask_arguments(plain)
+        self._digest()
+        self._plain = None
+        key = self._tool.idempotency_key
         if key is not None and isinstance(arguments.get(key), str | int):
             payload["idempotency_key"] = str(arguments[key])
 
@@ -171,38 +196,42 @@ class OpenExecution:
     def attach(self) -> None:
         """Make the execution current, as its body is about to run."""
         self._token = enter_scope(self._scope)
-        with guard("attaching a context", loses=False):
-            self._attached = Attached(self._context)
+        try:
+            if self._attached is None:
+                self._attached = Attached(self._context)
+            else:
+                self._attached.again()
+        except Exception as error:  # noqa: BLE001 - the tool runs in any case
+            failed("attaching a context", error, loses=False)
 
     def detach(self) -> None:
         """The body does not run now."""
-        if self._attached is not None:
-            with guard("detaching a context", loses=False):
+        is_here = self._token is not None and leave_scope(self._token)
+        self._token = None
+        if is_here and self._attached is not None:
+            try:
                 self._attached.detach()
-            self._attached = None
-        if self._token is not None:
-            leave_scope(self._token)
-            self._token = None
+            except Exception as error:  # noqa: BLE001 - the tool has run
+                failed("detaching a context", error, loses=False)
 
     # The end
 
     def returned(self, result: Any) -> None:
         """The body returned; the result is copied and left as it is."""
-        payload = self._payload
-        payload.pop("count", None)
-        with guard("copying a result", self.run):
-            payload["result_observed"] = False
-            kept = self.run.mask.mask_value(snapshot(result, digest=self.run.mask.digest_text))
-            del payload["result_observed"]
-            if kept is not None:
-                payload["result"] = kept
-        self._end(Ending.RETURNED)
+        self._payload.pop("count", None)
+        try:
+            kept, weight = weighed(result, self.run.mask.digest_text)
+        except Exception as error:  # noqa: BLE001 - the program gets the result in any case
+            self._payload["result_observed"] = False
+            failed("copying a result", error, self.run)
+            self._end(Ending.RETURNED)
+        else:
+            self._end(Ending.RETURNED, kept, weight)
 
     def yielded(self, items: list[JsonValue], count: int, result: Any) -> None:
         """A generator was followed to its end; its items are its result."""
         if count > len(items):
-            self._payload["result_observed"] = False
-            self._end(Ending.RETURNED)
+            self.stopped(Ending.RETURNED)
         else:
             self.returned(items if result is None else [*items, result])
 
@@ -213,8 +242,7 @@ class OpenExecution:
             payload.pop("count", None)
         with guard("reading an exception", self.run):
             kind = payload["error_type"] = type_of(error)
-            message = self.run.mask.mask_text(message_of(error))
-            payload["error"] = f"{kind}: {message}" if message else kind
+            self._error = (kind, message_of(error))
         if issubclass(type(error), CancelledError | GeneratorExit):  # no foreign `__class__`
             self.stopped(Ending.CANCELLED)
         else:
@@ -226,32 +254,54 @@ class OpenExecution:
         self.stopped(Ending.NEVER_FINISHED)
 
     def stopped(self, ending: Ending) -> None:
-        """The body ended without a result."""
+        """The body ended without a result, or with one that cannot be observed."""
+        if ending is Ending.RETURNED:
+            self._payload.pop("count", None)
         self._payload["result_observed"] = False
         self._end(ending)
 
-    def _end(self, ending: Ending) -> None:
+    def _end(self, ending: Ending, result: JsonValue = None, weight: int = 0) -> None:
         if self.is_ended:
             return
         self.is_ended = True
+        run = self.run
+        exit_plain: JsonValue = None
+        if self._live is not None:
+            live, self._live = self._live, None
+            try:
+                exit_plain = snapshot(live, digest=run.mask.digest_text)
+            except Exception as error:  # noqa: BLE001 - the tool has run
+                failed("comparing arguments at the end", error, run)
+        end_ns = max(source().now_ns(), self._span.start_ns)
+        run.ended(self)
+        run.deliver(lambda: self._write(ending, result, exit_plain, end_ns), weight + self._weight)
+
+    def _write(self, ending: Ending, result: JsonValue, exit_plain: JsonValue, end_ns: int) -> None:
         run, payload = self.run, self._payload
+        with guard("copying arguments", run):
+            self._read_arguments()
         if ending is not Ending.RETURNED:
             payload["ending"] = ending.value
         with guard("comparing arguments at the end", run):
-            if self._live is None:
-                if "digest" in payload:
-                    payload["exit_digest"] = payload["digest"]
-            else:
-                payload["exit_digest"] = run.mask.digest(
-                    snapshot(self._live, digest=run.mask.digest_text)
-                )
-        self._live = None
-        run.ended(self)
-        run.commit_plain(
+            if exit_plain is not None:
+                payload["exit_digest"] = run.mask.digest(exit_plain)
+            elif "digest" in payload:
+                payload["exit_digest"] = payload["digest"]
+        if result is not None:
+            with guard("copying a result", run):
+                payload["result_observed"] = False
+                payload["result"] = run.mask.mask_value(result)
+                del payload["result_observed"]
+        if self._error is not None:
+            with guard("reading an exception", run):
+                kind, message = self._error
+                message = run.mask.mask_text(message)
+                payload["error"] = f"{kind}: {message}" if message else kind
+        run.write_plain(
             RecordKind.EXECUTION,
             self._span,
             payload,
-            end_ns=max(source().now_ns(), self._span.start_ns),
+            end_ns=end_ns,
             is_error=ending is Ending.RAISED,
         )
 
@@ -271,7 +321,9 @@ def begin(
         return None
 
 
-def _reference(scope: Scope, tool: str, digest: JsonValue) -> tuple[CallReference | None, int]:
+def _reference(
+    scope: Scope, tool: str, digest: Callable[[], JsonValue]
+) -> tuple[CallReference | None, int]:
     """The call that this execution answers, if a hook left that here, and how often it ran before.
 
     Inside a dispatch there is one call, and running it again is a repeat. Of calls that were parsed
@@ -286,12 +338,12 @@ def _reference(scope: Scope, tool: str, digest: JsonValue) -> tuple[CallReferenc
                 return None, 0
             dispatch.taken += 1
             return dispatch, dispatch.taken - 1
-        return _take_handed_on(scope, tool, digest), 0
+        return _take_handed_on(scope, tool, digest()), 0
 
 
 def _take_handed_on(scope: Scope, tool: str, digest: JsonValue) -> CallReference | None:
     left = [r for r in scope.handed_on if r.tool == tool and not r.taken and r.run is scope.run]
-    equal = [r for r in left if r.digest == digest and digest is not None]
+    equal = [r for r in left if digest is not None and r.digest() == digest]
     if not equal and len(left) != 1:
         return None
     found = equal[0] if equal else left[0]

@@ -55,6 +55,11 @@ def type_name(kind: type) -> str:
     return ".".join(parts)
 
 
+def defines(value: object, name: str) -> bool:
+    """Whether a class of the value defines this name; nothing is asked of the value itself."""
+    return any(name in class_dict(base) for base in mro_of(type(value)))
+
+
 def instance_dict(value: object) -> dict[str, Any] | None:
     """The dictionary that the interpreter keeps for an instance; None when it has none.
 

@@ -1,7 +1,7 @@
 """Local evidence: one file of JSON lines a run and recorder, in the run's own folder.
 
-Each line goes to the operating system in one write when its record is made, so a killed process
-loses at most the line it was writing. The first line says which run and recorder the rest is of.
+Each line goes to the operating system in one write, so a killed process tears at most the line it
+was writing. The first line says which run and recorder the rest is of.
 """
 
 from __future__ import annotations

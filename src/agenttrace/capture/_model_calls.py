@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+
+from agenttrace.domain import JsonValue
 
 _MAX_IDS: Final = 10_000
 
@@ -53,7 +56,7 @@ class ModelCalls:
         *,
         response_id: str | None = None,
         name: str | None = None,
-        digest: str | None = None,
+        digest: Callable[[], JsonValue] = lambda: None,
     ) -> ModelCall | None:
         """The call that an adapter is dealing with; None where the ids leave it open.
 
@@ -70,9 +73,11 @@ class ModelCalls:
             if found:
                 newest = (found[-1].response_id, found[-1].turn)
                 found = [c for c in found if (c.response_id, c.turn) == newest]
-            for attribute, value in (("digest", digest), ("name", name)):
-                if len(found) > 1:
-                    found = [c for c in found if getattr(c, attribute) == value] or found
+            if len(found) > 1:
+                made = digest()
+                found = [c for c in found if c.digest == made] or found
+            if len(found) > 1:
+                found = [c for c in found if c.name == name] or found
             if len(found) != 1:
                 return None
             found[0].taken += 1

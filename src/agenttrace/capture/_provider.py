@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from agenttrace import semconv
 from agenttrace._version import __version__
 from agenttrace.capture._guard import guard
+from agenttrace.capture._outbox import outbox
 from agenttrace.capture._settings import Settings
 from agenttrace.capture._source import Source, source
 
@@ -66,6 +67,10 @@ class Providers:
         users = users_provider()
         return users is not None and users is not self._private
 
+    def is_ours(self, tracer: otel.Tracer) -> bool:
+        """Whether spans of this tracer go through our own provider."""
+        return tracer is self._private_tracer
+
     def flush(self, timeout_s: float) -> bool:
         """Hand what our own provider holds to its exporters; false if that took too long."""
         private = self._private
@@ -107,9 +112,7 @@ def _tracer_of(provider: otel.TracerProvider) -> otel.Tracer:
 
 
 def _make_private(settings: Settings) -> TracerProvider:
-    provider = TracerProvider(
-        resource=Resource.create(), id_generator=_Ids(), shutdown_on_exit=False
-    )
+    provider = _Private(resource=Resource.create(), id_generator=_Ids(), shutdown_on_exit=False)
     processors: tuple[SpanProcessor, ...] = ()
     with guard("making an exporter", loses=False):
         processors = tuple(settings.make_processors())
@@ -121,6 +124,20 @@ def _make_private(settings: Settings) -> TracerProvider:
 def _shut(provider: TracerProvider) -> None:
     with guard("ending the exporters", loses=False):
         provider.shutdown()
+
+
+class _Private(TracerProvider):
+    """Our own provider, whose spans may end a moment after their work."""
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """End the spans whose work has ended, and hand all to the exporters."""
+        outbox.drain(timeout_millis / 1000)
+        return super().force_flush(timeout_millis)
+
+    def shutdown(self) -> None:
+        """End the spans whose work has ended, and the exporters."""
+        outbox.drain()
+        super().shutdown()
 
 
 class _Ids(Source):

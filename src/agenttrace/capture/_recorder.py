@@ -23,8 +23,9 @@ from opentelemetry.context import Context
 
 from agenttrace import semconv
 from agenttrace.capture._context import Scope, current_scope, enter_scope, leave_scope
-from agenttrace.capture._guard import forget_faults, guard, lost, on_unplaced
+from agenttrace.capture._guard import forget_faults, guard, is_strict, lost, on_unplaced
 from agenttrace.capture._lines import LineWriter, check_folder, folder_of, forget_files
+from agenttrace.capture._outbox import outbox
 from agenttrace.capture._provider import Providers
 from agenttrace.capture._run_state import RunState
 from agenttrace.capture._settings import Settings
@@ -129,6 +130,7 @@ class Recorder:
             redactor=self.redactor,
             span=span,
             writer=self._writer(run, recorder_id, now),
+            is_deferred=self.providers.is_ours(tracer) and not is_strict(),
             traced_tools=lambda: tuple(self.traced),
             on_late=lambda state: self._settler.wait_for(state, LATE_S),
         )
@@ -142,6 +144,7 @@ class Recorder:
     def settle(self, state: RunState, *, settled: bool = True) -> None:
         """Write the run's end, or its next revision, and tell who wants to know."""
         with guard("settling a run", state):
+            outbox.drain()
             with self._lock:
                 self._explicit.pop(id(state), None)
                 for key in [k for k, v in self._implicit.items() if v is state]:
@@ -149,6 +152,7 @@ class Recorder:
             for closer in tuple(self.closers):
                 with guard("closing what is open of a run", state):
                     closer(state)
+            outbox.drain()
             state.close(settled=settled)
             for listener in tuple(self.listeners):
                 with guard("telling of a settled run", loses=False):
@@ -202,7 +206,7 @@ class Recorder:
 
     def flush(self, timeout_s: float) -> bool:
         """Hand what our own provider holds to its exporters; false if not all was taken in time."""
-        return self.providers.flush(timeout_s)
+        return outbox.drain(timeout_s) and self.providers.flush(timeout_s)
 
     def end_process(self) -> None:
         """Write the end of every run that is open, and let exporters finish for a moment."""
@@ -213,6 +217,8 @@ class Recorder:
             for state in left:
                 for execution in state.open_executions:
                     execution.never_finished()
+            outbox.is_inline = True
+            outbox.drain()
             self.settle_implicit()
             for state in {*still_open, *(state for state in left if state.is_closed)}:
                 # Whoever forked us ends the run; here only our own part of it ends.
@@ -227,6 +233,7 @@ class Recorder:
     def after_fork(self) -> None:
         """Go on as another recorder, with the runs that were open at the fork."""
         with guard("starting over in a forked child"):
+            outbox.renew()
             forget_faults()
             forget_files()
             known = list(self._known)
@@ -310,4 +317,8 @@ recorder: Final = Recorder()
 on_unplaced(recorder.count_unplaced)
 processes.register_after_fork(recorder, Recorder.end_with_worker)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=recorder.after_fork)
+    os.register_at_fork(
+        before=outbox.pause,
+        after_in_parent=outbox.resume,
+        after_in_child=recorder.after_fork,
+    )

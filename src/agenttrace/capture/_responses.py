@@ -50,7 +50,8 @@ def begin_request(
         if scope is None:
             return None
         run = scope.run
-        request_id = run.new_request()
+        run.in_order()
+        request_id = run.tally.new_request()
         names: tuple[str, ...] | None = None
         digest: str | None = None
         fresh: tuple[Message, ...] = ()
@@ -173,6 +174,7 @@ class OpenResponse:
     def close(self, draft: ResponseDraft) -> tuple[str, ...]:
         """Record the response and its calls, whole or not."""
         run, stamp = self._run, self._stamp
+        run.in_order()
         turn = run.next_turn(draft.response_id, stamp.previous_response_id if stamp else None)
         order = run.tick()
         refs: list[str] = []

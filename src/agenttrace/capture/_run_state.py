@@ -7,34 +7,35 @@ where it started.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import context as otel_context
-from opentelemetry.trace import SpanKind, Tracer
+from opentelemetry.trace import SpanContext, SpanKind, Tracer
 
 from agenttrace import semconv
 from agenttrace.capture._context import Scope
 from agenttrace.capture._conversation import Conversations
-from agenttrace.capture._guard import failed, guard
-from agenttrace.capture._hooks import hooks
-from agenttrace.capture._lines import LineWriter, read_back
+from agenttrace.capture._guard import failed, guard, is_strict
+from agenttrace.capture._kept import KeptRecords
+from agenttrace.capture._lines import LineWriter
 from agenttrace.capture._model_calls import ModelCalls
+from agenttrace.capture._outbox import outbox
 from agenttrace.capture._settings import Settings
 from agenttrace.capture._source import source
-from agenttrace.capture._spans import OpenSpan, end_span, has_span, start_span, under
-from agenttrace.domain import Boundary, Manifest, Phase, Run
+from agenttrace.capture._spans import OpenSpan, end_span, ids_in, start_span, under
+from agenttrace.capture._tally import Tally
+from agenttrace.domain import Phase, Run
 from agenttrace.records import (
-    BOUNDARY_OF,
     Record,
     RecordKind,
     RunEnd,
-    dump_json,
     plain_to_attributes,
     record_from_plain,
     record_to_attributes,
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from agenttrace.capture._execution import OpenExecution
 
 _MAX_TURNS: Final = 10_000
-MAX_REQUESTS: Final = 1_000
-"""Requests of one run that its manifest lists by id; of more than these it lists none."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -62,6 +61,8 @@ class RunState:
     redactor: Redactor
     span: OpenSpan
     writer: LineWriter | None
+    is_deferred: bool
+    """Whether records are made after their call has gone on: the spans go through our provider."""
     traced_tools: Callable[[], tuple[str, ...]]
     """Tools whose calls would leave a record at the executor."""
     on_late: Callable[[RunState], None]
@@ -81,24 +82,15 @@ class RunState:
         self._begin_counting()
 
     def _forget_threads(self) -> None:
-        # Both may be taken again by the thread that holds them: a finaliser or a signal's handler
-        # runs anywhere, also in between our own lines, and may call a decorated tool.
-        self._lock = threading.RLock()
+        # May be taken again by the thread that holds it, as the tally's.
         self.taking = threading.RLock()
 
     def _begin_counting(self) -> None:
-        self._seq = 0
-        self._order = 0
-        self._revision = 0
+        self.tally = Tally(self.recorder_id)
+        self._orders = itertools.count(1)
         self._is_late = False
-        self._made: Counter[str] = Counter()
-        self._requests: list[str] = []
-        self._lost: Counter[str] = Counter()
-        self._tools: dict[Boundary, set[str]] = {}
-        self._everything: set[Boundary] = set()
         self._open: dict[int, OpenExecution] = {}
-        self._plains: list[dict[str, Any]] = []
-        self._is_spilled = False
+        self._kept = KeptRecords(self.settings, self.writer)
         self._turns: OrderedDict[str, int] = OrderedDict()
         self._turn = 0
         self.schemas_sent: set[str] = set()
@@ -107,13 +99,11 @@ class RunState:
 
     def tick(self) -> int:
         """The next number of the run's causal order."""
-        with self._lock:
-            self._order += 1
-            return self._order
+        return next(self._orders)
 
     def next_turn(self, response_id: str | None, previous: str | None) -> int:
         """Number of a response within the run: one after the response it continues."""
-        with self._lock:
+        with self.taking:
             known = self._turns.get(previous) if previous is not None else None
             turn = (self._turn if known is None else known) + 1
             self._turn = max(self._turn, turn)
@@ -123,59 +113,57 @@ class RunState:
                     self._turns.popitem(last=False)
             return turn
 
-    def new_request(self) -> str:
-        """The id of a request that is about to be made for this run, by which its answer is known.
-
-        More requests than responses mean that one is missing; a response to a request that is not
-        among them is another run's.
-        """
-        request_id = source().new_id("req")
-        with self._lock:
-            self._made["request"] += 1
-            if len(self._requests) <= MAX_REQUESTS:
-                self._requests.append(request_id)
-        return request_id
-
     def count_lost(self, cause: str) -> None:
         """Add one to what was lost, refused, or failed to be made."""
-        with self._lock:
-            self._lost[cause] += 1
-
-    def observe(self, boundary: Boundary, tools: tuple[str, ...] | None) -> None:
-        """Say of which tools each call would leave a record at a boundary; None: of all."""
-        with self._lock:
-            if tools is None:
-                self._everything.add(boundary)
-            else:
-                self._tools.setdefault(boundary, set()).update(tools)
+        self.tally.count_lost(cause)
 
     def opened(self, execution: OpenExecution) -> None:
         """An execution began."""
-        with self._lock:
-            self._open[id(execution)] = execution
+        self._open[id(execution)] = execution
 
     def ended(self, execution: OpenExecution) -> None:
         """An execution ended."""
-        with self._lock:
-            self._open.pop(id(execution), None)
+        self._open.pop(id(execution), None)
 
     @property
     def open_executions(self) -> tuple[OpenExecution, ...]:
         """Executions that have not ended."""
-        with self._lock:
-            return tuple(self._open.values())
+        return tuple(self._open.copy().values())  # a copy is made in one go
 
     @property
     def has_records(self) -> bool:
         """Whether this recorder made any record of the run."""
-        return self._seq > 0
+        return self.tally.last_seq > 0
 
     @property
     def is_late(self) -> bool:
         """Whether something came after the run was closed, and its end was not written again."""
+        if self.is_closed:
+            outbox.drain()
         return self._is_late
 
     # Records on their way out
+
+    def deliver(self, work: Callable[[], None], weight: int = 0) -> None:
+        """Make records after the call that they are of has gone on, or now.
+
+        Through a provider of the user's a span ends when its work does, with all that its record
+        says; only the file can wait. Through ours everything can.
+
+        Args:
+            weight: Bytes that the work holds, about; 0 for little.
+        """
+        self.last_activity_s = time.monotonic()
+        if self.is_deferred:
+            outbox.put(work, self, weight)
+        else:
+            with guard("writing a record", self):
+                work()
+
+    def in_order(self) -> None:
+        """Have made every record that was left to be made: what they masked is masked from now."""
+        if self.is_deferred:
+            outbox.drain()
 
     def commit_plain(
         self,
@@ -187,6 +175,20 @@ class RunState:
         is_error: bool = False,
     ) -> None:
         """Write one record whose payload is in plain form already; the span ends with it."""
+        self.deliver(
+            lambda: self.write_plain(kind, span, payload, end_ns=end_ns, is_error=is_error)
+        )
+
+    def write_plain(
+        self,
+        kind: RecordKind,
+        span: OpenSpan,
+        payload: dict[str, Any],
+        *,
+        end_ns: int,
+        is_error: bool = False,
+    ) -> None:
+        """Write one record now; called from what was delivered."""
         plain: dict[str, Any] = {
             "kind": kind.value,
             "trace_id": span.trace_id,
@@ -196,8 +198,9 @@ class RunState:
             "end_ns": end_ns,
             "payload": payload,
         }
-        if span.parent_id is not None:
-            plain["parent_id"] = span.parent_id
+        parent = span.parent_id
+        if parent is not None:
+            plain["parent_id"] = parent
         attributes: dict[str, Any] | None = None
         with guard("writing a record", self):
             self._keep(kind, plain)
@@ -207,6 +210,9 @@ class RunState:
 
     def commit(self, kind: RecordKind, span: OpenSpan, payload: Any, *, end_ns: int) -> None:
         """Write one record; texts of messages stay in local evidence."""
+        self.deliver(lambda: self._write(kind, span, payload, end_ns))
+
+    def _write(self, kind: RecordKind, span: OpenSpan, payload: Any, end_ns: int) -> None:
         attributes: dict[str, Any] | None = None
         with guard("writing a record", self):
             record = self._record(kind, span, payload, end_ns)
@@ -238,39 +244,20 @@ class RunState:
 
     def _keep(self, kind: RecordKind, plain: dict[str, Any]) -> None:
         """Number a record and write it; whatever fails here leaves a hole that is counted."""
-        with self._lock:
-            self._number_and_write(kind, plain)
+        with self.tally.lock:
+            self.tally.number(kind, plain)
             late = self.is_closed and not self._is_late
             self._is_late = self._is_late or late
+        if self.is_deferred or is_strict():
+            self._write_line(kind, plain)
+        else:
+            outbox.put(lambda: self._write_line(kind, plain), self)
         if late:
             self.on_late(self)
 
-    def _number_and_write(self, kind: RecordKind, plain: dict[str, Any]) -> None:
-        seq = self._seq = self._seq + 1
-        plain["recorder_id"] = self.recorder_id
-        plain["seq"] = seq
-        boundary = BOUNDARY_OF.get(kind)
-        if kind is not RecordKind.RUN:
-            self._made[kind.value if boundary is None else boundary.value] += 1
-        written = self.writer is not None and self.writer.write(dump_json(plain))
-        self._remember(kind, plain, written)
-        self.last_activity_s = time.monotonic()
-
-    def _remember(self, kind: RecordKind, plain: dict[str, Any], written: bool) -> None:
-        if written:
-            if self._is_spilled:
-                return
-            self._plains.append(plain)
-            if len(self._plains) > self.settings.memory_records:
-                self._plains.clear()
-                self._is_spilled = True
-        elif (
-            kind is RecordKind.RUN or len(self._plains) < self.settings.memory_records_without_file
-        ):
-            # The run's end says what was lost, so it has a place in any case.
-            self._plains.append(plain)
-        else:
-            self._lost["memory"] += 1
+    def _write_line(self, kind: RecordKind, plain: dict[str, Any]) -> None:
+        if not self._kept.keep(plain, is_end=kind is RecordKind.RUN):
+            self.count_lost("memory")
 
     # The end
 
@@ -281,58 +268,32 @@ class RunState:
         a span of its own under the first.
         """
         span = self.span
-        if self._revision > 0 or self.is_forked:
+        if self.tally.revision > 0 or self.is_forked:
             span = self.start_span(semconv.SPAN_RUN, start_ns=source().now_ns())
         end_ns = max(source().now_ns() if end_ns is None else end_ns, span.start_ns)
         attributes: dict[str, Any] | None = None
         with guard("closing a run", self):
             masking = self.mask.masking()
-            with self._lock:
+            with self.tally.lock:
                 # In one go: a record between the count and its manifest would look like a hole.
-                self._revision += 1
+                self.tally.revision += 1
                 self._is_late = False
                 self.is_closed = True
-                payload = RunEnd(manifest=self._manifest(settled), masking=masking)
+                manifest = self.tally.manifest(
+                    traced_tools=self.traced_tools(),
+                    mask_errors=self.mask.errors,
+                    open_executions=len(self._open),
+                    settled=settled,
+                )
+                payload = RunEnd(manifest=manifest, masking=masking)
                 record = self._record(RecordKind.RUN, span, payload, end_ns)
                 plain = record_to_plain(record)
-                self._number_and_write(RecordKind.RUN, plain)
-                if self.writer is not None:
-                    self.writer.close()
+                self.tally.number(RecordKind.RUN, plain)
+                self._write_line(RecordKind.RUN, plain)
+                self._kept.close()
             attributes = self._attributes(record, span, plain["seq"])
         self.is_closed = True
         end_span(span, end_ns=end_ns, attributes=attributes)
-
-    def _manifest(self, settled: bool) -> Manifest:
-        observes: dict[str, tuple[str, ...] | None] = {}
-        tools = dict(self._tools)
-        tools.setdefault(Boundary.EXECUTOR, set()).update(self.traced_tools())
-        lost = dict(self._lost)
-        if self.mask.errors:
-            lost["mask"] = self.mask.errors
-        everything = set(self._everything)
-        if self._made[RecordKind.RESPONSE.value]:
-            everything.add(Boundary.MODEL)
-        for hook in hooks():
-            if not hook.ok:
-                lost[f"hook:{hook.library}:{hook.hook}"] = 1
-            elif hook.boundary is Boundary.MODEL:
-                everything.add(Boundary.MODEL)
-        for boundary in Boundary:
-            if boundary in everything:
-                observes[boundary.value] = None
-            elif tools.get(boundary):
-                observes[boundary.value] = tuple(sorted(tools[boundary]))
-        return Manifest(
-            recorder_id=self.recorder_id,
-            last_seq=self._seq + 1,
-            made=dict(self._made),
-            lost=lost,
-            observes=observes,
-            open_executions=len(self._open),
-            settled=settled,
-            revision=self._revision,
-            requests=tuple(self._requests) if len(self._requests) <= MAX_REQUESTS else None,
-        )
 
     def start_span(
         self,
@@ -356,7 +317,14 @@ class RunState:
 
     def context(self, current: otel_context.Context) -> otel_context.Context:
         """The context of a record's span: the current one, or the run's where it is lost."""
-        return current if has_span(current) else under(self.span, current)
+        return self.placed(current)[0]
+
+    def placed(
+        self, current: otel_context.Context
+    ) -> tuple[otel_context.Context, SpanContext | None]:
+        """The context of a record's span, and the ids of the span in it where they are known."""
+        ids = ids_in(current)
+        return (current, ids) if ids.is_valid else (under(self.span, current), None)
 
     # Reading
 
@@ -366,11 +334,8 @@ class RunState:
 
     def records(self) -> tuple[Record, ...]:
         """Every record of the run, those of other recorders in its folder among them."""
-        with self._lock:
-            plains: list[Mapping[str, Any]] = list(self._plains)
-            writer, is_spilled = self.writer, self._is_spilled
-        if writer is not None:
-            plains.extend(read_back(writer, own=is_spilled))
+        outbox.drain()
+        plains = self._kept.read()
         made: list[Record] = []
         for plain in plains:
             try:
@@ -389,9 +354,9 @@ class RunState:
         self.is_forked = True
         self.is_closed = False
         self.model_calls = ModelCalls()
-        order = self._order
+        orders = self._orders
         self._begin_counting()
-        self._order = order  # what the child does comes after what was done before the fork
+        self._orders = orders  # what the child does comes after what was done before the fork
 
     @property
     def folder(self) -> Path | None:

@@ -21,7 +21,14 @@ from itertools import islice
 from typing import Any, Final
 
 from agenttrace.capture._foreign import type_name
-from agenttrace.capture._snapshot_plain import BIG, FLAT_ITEMS, SHORT, flat_copy, plain_copy
+from agenttrace.capture._snapshot_plain import (
+    BIG,
+    FLAT_ITEMS,
+    SHORT,
+    flat_copy,
+    is_flat_value,
+    plain_copy,
+)
 from agenttrace.capture._snapshot_plans import Mark, Plan, plan_of
 from agenttrace.domain import JsonValue
 from agenttrace.records import dump_json
@@ -66,6 +73,8 @@ Digest = Callable[[str | bytes], str]
 _HEAD_ITEMS: Final = 100
 _KEY_LIMITS: Final = Limits(text=SHORT, all_text=4_096, items=100, depth=8, head=64)
 _MAX_OTHERS: Final = 64
+_ITEM_BYTES: Final = 128
+"""What one item of a copy takes, about."""
 
 
 def snapshot(
@@ -95,6 +104,23 @@ def snapshot(
         return {"$unread": type_name(type(value))}
 
 
+def weighed(value: object, digest: Digest) -> tuple[JsonValue, int]:
+    """A snapshot with the default limits, and about how many bytes it holds; 0 for few."""
+    kind = type(value)
+    if is_flat_value(value):
+        return value, 0  # type: ignore[return-value]
+    if kind is dict or kind is list:
+        plain = plain_copy(value)
+        if plain is not None:
+            return plain, 0 if len(plain) <= FLAT_ITEMS else _ITEM_BYTES * FLAT_ITEMS  # type: ignore[arg-type]
+    walk = _Walk(DEFAULT_LIMITS, digest)
+    try:
+        plain = walk.run(value)
+    except Exception:  # noqa: BLE001 - whatever a value does, the program goes on
+        return {"$unread": type_name(kind)}, 0
+    return plain, walk.weight
+
+
 _Frame = tuple[int, Iterable[Any], "dict[str, JsonValue] | list[JsonValue]", object]
 
 
@@ -119,6 +145,13 @@ class _Walk:
     def _use(self, items: int) -> None:
         self._items_left -= items
         self._flat_items = min(FLAT_ITEMS, self._items_left)
+
+    @property
+    def weight(self) -> int:
+        """Bytes that the copy holds, about."""
+        limits = self._limits
+        texts = limits.all_text - self._text_left
+        return texts + _ITEM_BYTES * (limits.items - self._items_left)
 
     def run(self, value: object) -> JsonValue:
         result = self._copy(value)

@@ -24,6 +24,36 @@ _PLAIN_ITEMS: Final = 2_000
 _PLAIN_TEXT: Final = 4_096
 
 
+def is_flat(values: dict[str, Any]) -> bool:
+    """Whether an object by parameter names holds short scalars alone, which is its own copy."""
+    for value in values.values():
+        kind = type(value)
+        if kind is str:
+            if len(value) > SHORT:
+                return False
+        elif kind is int:
+            if not -BIG < value < BIG:
+                return False
+        elif kind is float:
+            if value - value != 0.0:
+                return False
+        elif kind is not bool and value is not None:
+            return False
+    return True
+
+
+def is_flat_value(value: Any) -> bool:
+    """Whether a value is a short scalar, which is its own copy."""
+    kind = type(value)
+    return (
+        value is None
+        or kind is bool
+        or (kind is str and len(value) <= SHORT)
+        or (kind is int and -BIG < value < BIG)
+        or (kind is float and value - value == 0.0)
+    )
+
+
 def plain_copy(value: Any) -> JsonValue:
     """The copy of a small JSON object or list; None when it is more than that."""
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry import context as otel_context
@@ -36,22 +35,40 @@ _ERROR: Final = Status(StatusCode.ERROR)
 _foreign: Final = threading.local()
 
 
-@dataclass(slots=True, eq=False)
 class OpenSpan:
-    """One span with what its record needs of it."""
+    """One span with what its record needs of it; its ids become text when they are asked for."""
 
-    span: Span
-    trace_id: str
-    span_id: str
-    parent_id: str | None
-    start_ns: int
-    is_made_up: bool = False
-    """Its ids are ours: the provider gave none. It is not exported."""
+    __slots__ = ("_ids", "_parent", "is_made_up", "span", "start_ns")
+
+    def __init__(
+        self, span: Span, ids: SpanContext, parent: SpanContext, start_ns: int, is_made_up: bool
+    ) -> None:
+        self.span = span
+        self._ids = ids
+        self._parent = parent
+        self.start_ns = start_ns
+        self.is_made_up = is_made_up
+        """Its ids are ours: the provider gave none. It is not exported."""
+
+    @property
+    def trace_id(self) -> str:
+        """32 hexadecimal digits."""
+        return f"{self._ids.trace_id:032x}"
+
+    @property
+    def span_id(self) -> str:
+        """16 hexadecimal digits."""
+        return f"{self._ids.span_id:016x}"
+
+    @property
+    def parent_id(self) -> str | None:
+        """16 hexadecimal digits; None where the span is a root."""
+        return f"{self._parent.span_id:016x}" if self._parent.is_valid else None
 
     @property
     def ref(self) -> str:
         """Unique name of the record within its evidence."""
-        return f"{self.trace_id}-{self.span_id}"
+        return f"{self._ids.trace_id:032x}-{self._ids.span_id:016x}"
 
 
 def start_span(
@@ -63,15 +80,17 @@ def start_span(
     kind: SpanKind = SpanKind.INTERNAL,
     attributes: Mapping[str, Any] | None = None,
     link: str | None = None,
+    parent: SpanContext | None = None,
 ) -> OpenSpan:
     """Start a span under the context's span; never fails.
 
     Args:
         link: `ref` of the record that this one answers.
+        parent: Ids of the context's span, where they are known.
     """
-    parent = otel.get_current_span(context).get_span_context()
-    outer, _foreign.is_running = is_foreign_code_running(), True
-    parent_id = f"{parent.span_id:016x}" if parent.is_valid else None
+    if parent is None:
+        parent = ids_in(context)
+    outer, _foreign.is_running = getattr(_foreign, "is_running", False), True
     span: Span | None = None
     try:
         links = None if link is None else [Link(context_of(link))]
@@ -94,8 +113,7 @@ def start_span(
         trace_id = parent.trace_id if parent.is_valid else source().generate_trace_id()
         ids = SpanContext(trace_id, source().generate_span_id(), is_remote=False)
         span = NonRecordingSpan(ids)
-    trace, own = f"{ids.trace_id:032x}", f"{ids.span_id:016x}"
-    return OpenSpan(span, trace, own, parent_id, start_ns, made_up)
+    return OpenSpan(span, ids, parent, start_ns, made_up)
 
 
 def end_span(
@@ -139,9 +157,9 @@ def under(span: OpenSpan, context: Context) -> Context:
     return otel.set_span_in_context(span.span, context)
 
 
-def has_span(context: Context) -> bool:
-    """Whether something in this context is a span already."""
-    return otel.get_current_span(context).get_span_context().is_valid
+def ids_in(context: Context) -> SpanContext:
+    """Ids of the span in this context; they are not valid where there is none."""
+    return otel.get_current_span(context).get_span_context()
 
 
 def run_context(run: RunState) -> Context:
@@ -150,19 +168,39 @@ def run_context(run: RunState) -> Context:
 
 
 class Attached:
-    """A context that is current until `detach`, which knows when it no longer is."""
+    """A context that is current while a body runs, from step to step.
 
-    __slots__ = ("_context", "_token")
+    A body may leave a context of its own current: between two items of a generator, or for its
+    caller. That stays as the body left it, but for our span, which is no parent outside the body.
+    """
+
+    __slots__ = ("_context", "_left", "_outside", "_own")
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._token = otel_context.attach(context)
+        self._left: Context | None = None
+        self._own: Context | None = None
+        self.again()
+
+    def again(self) -> None:
+        """Make it current, or what the body left current where that still is."""
+        now = otel_context.get_current()
+        if now is self._left and self._own is not None:
+            if self._own is not now:
+                otel_context.attach(self._own)
+            return
+        self._outside = now
+        otel_context.attach(self._context)
 
     def detach(self) -> None:
-        """Bring back the context before, unless we are in another one by now.
-
-        A generator may be closed, and a fixture torn down, in a context that never had ours;
-        OpenTelemetry would log a traceback there.
-        """
-        if otel_context.get_current() is self._context:
-            otel_context.detach(self._token)
+        """Bring back the context before, unless we are in another one by now."""
+        now = otel_context.get_current()
+        self._left = self._own = None
+        if now is self._context:
+            otel_context.attach(self._outside)
+            return
+        self._left = self._own = now
+        if otel.get_current_span(now) is otel.get_current_span(self._context):
+            span = otel.get_current_span(self._outside)
+            self._left = otel.set_span_in_context(span, now)
+            otel_context.attach(self._left)

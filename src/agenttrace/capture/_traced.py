@@ -7,14 +7,17 @@ call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, overload
+from contextlib import suppress
+from functools import partial, partialmethod
+from types import MethodType
+from typing import Any, Final, TypeVar, cast, overload
 
-from agenttrace.capture._binding import underlying
+from agenttrace.capture._binding import is_lasting, underlying
 from agenttrace.capture._execution import Tool
 from agenttrace.capture._follow import Runner, run_sync, runner_of
-from agenttrace.capture._guard import guard
+from agenttrace.capture._foreign import defines, instance_dict
 from agenttrace.capture._recorder import recorder
-from agenttrace.capture._wrapper import BoundReference, Reference
+from agenttrace.capture._wrapper import BoundReference, ObjectReference, Receiving, Reference
 from agenttrace.domain import ToolContract
 from agenttrace.errors import ConfigurationError
 
@@ -31,6 +34,13 @@ class TracedTool(Reference):
     """A decorated tool."""
 
     __bound_function_wrapper__ = BoundTracedTool
+
+
+class TracedObject(ObjectReference):
+    """A decorated callable object or class."""
+
+
+_TRACED: Final = (TracedTool, BoundTracedTool, TracedObject)
 
 
 class Execute:
@@ -54,12 +64,15 @@ class Execute:
         last, runner = self._last
         if function is not last:
             runner = runner_of(function)
-            self._last = (function, runner)
+            if is_lasting(function):
+                self._last = (function, runner)
         return runner(self.tool, wrapped, args, kwargs)
 
-    def decorated_again(self, function: Any) -> TracedTool:
-        """The tool of a callable object that was pickled by value."""
-        return TracedTool(function, self)
+    def decorated_again(self, wrapped: Any) -> TracedTool | TracedObject:
+        """The callable, or a copy of it, as this tool."""
+        wrapped, _ = _undecorated(wrapped)  # a method that was copied by its name
+        binds = defines(wrapped, "__get__")
+        return TracedTool(wrapped, self) if binds else TracedObject(wrapped, self)
 
     def __reduce__(self) -> Any:
         """By what it was made of; what was learned of the function is learned again."""
@@ -112,17 +125,7 @@ def trace(
         )
 
     def decorate(wrapped: ToolT) -> ToolT:
-        if not callable(wrapped) and not isinstance(wrapped, classmethod | staticmethod):
-            raise ConfigurationError(
-                f"@trace decorates functions and other callables, not {type(wrapped).__name__}. "
-                "Nothing was decorated. Put it on the function that runs the tool."
-            )
-        tool_name = name or callable_name(wrapped)
-        recorder.traced[tool_name] = None
-        if contract is not None:
-            contracts[tool_name] = contract
-        execute = Execute(Tool(tool_name, idempotency_key))
-        return cast("ToolT", TracedTool(cast("Callable[..., Any]", wrapped), execute))
+        return cast("ToolT", _decorated(wrapped, name, contract, idempotency_key))
 
     return decorate if tool is None else decorate(tool)
 
@@ -131,18 +134,67 @@ contracts: dict[str, ToolContract] = {}
 """What decorated tools declared about themselves, by name."""
 
 
+def _decorated(
+    wrapped: Any, name: str | None, contract: ToolContract | None, idempotency_key: str | None
+) -> Any:
+    kind = type(wrapped)
+    if kind is classmethod or kind is staticmethod:
+        # Inside, so that what is found in the class is still of the kind that Python looks for.
+        inner = _decorated(wrapped.__func__, name, contract, idempotency_key)
+        outer: Any = kind(inner)
+        outer.__dict__.update(wrapped.__dict__)
+        return outer
+    if kind is partialmethod:
+        inner = _decorated(wrapped.func, name, contract, idempotency_key)
+        return partialmethod(inner, *wrapped.args, **wrapped.keywords)
+    if not callable(wrapped) and not issubclass(kind, classmethod | staticmethod):
+        raise ConfigurationError(
+            f"@trace decorates functions and other callables, not {kind.__name__}. Nothing was "
+            "decorated. Put it on the function that runs the tool, below @property and the like."
+        )
+    wrapped, before = _undecorated(wrapped)
+    if before is not None:
+        # One call is one record; what is said last is said of the same tool.
+        name = name or before.name
+        idempotency_key = idempotency_key or before.idempotency_key
+        contract = contract or contracts.get(before.name)
+    tool_name = name or callable_name(wrapped)
+    recorder.traced[tool_name] = None
+    if contract is not None:
+        contracts[tool_name] = contract
+    return Execute(Tool(tool_name, idempotency_key)).decorated_again(wrapped)
+
+
+def _undecorated(wrapped: Any) -> tuple[Any, Tool | None]:
+    """What a decorated tool, or a method of one, was before; anything else as it is."""
+    kind = type(wrapped)
+    if kind is MethodType:
+        function, tool = _undecorated(wrapped.__func__)
+        return (wrapped if tool is None else MethodType(function, wrapped.__self__)), tool
+    if issubclass(kind, _TRACED):
+        execute = wrapped._self_wrapper
+        if isinstance(execute, Receiving):
+            execute = execute.wrapper
+        return wrapped.__wrapped__, execute.tool
+    return wrapped, None
+
+
 def callable_name(tool: Any) -> str:
     """The name of any callable: partials and callable objects have no `__name__` of their own."""
     for _ in range(16):
-        found: Any = None
-        with guard("naming a tool"):
-            found = getattr(tool, "__name__", None)
-        if isinstance(found, str) and found:
+        found: Any = (instance_dict(tool) or {}).get("__name__")
+        if found is None and defines(tool, "__name__"):
+            with suppress(Exception):  # may be a property of the user's
+                found = tool.__name__
+        if type(found) is str and found:
             return found
-        inner = getattr(tool, "func", None) or getattr(tool, "__func__", None)
-        if inner is None:
+        kind = type(tool)
+        if issubclass(kind, partial):
+            tool = tool.func
+        elif kind is MethodType:
+            tool = tool.__func__
+        else:
             break
-        tool = inner
     return type(tool).__name__
 
 

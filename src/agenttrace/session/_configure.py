@@ -90,7 +90,14 @@ def configure(
 
 
 def flush(timeout_s: float = 5.0) -> bool:
-    """Hand what our own provider holds to its exporters; false if not all was taken in time."""
+    """Write what was recorded so far, and hand its spans to the exporters of our own provider.
+
+    Records are written a moment after the calls that they are of. Once this has returned true, what
+    was recorded before is in the file, whatever happens to the process.
+
+    Returns:
+        False if not all was written, or taken by the exporters, in time.
+    """
     with guard("flushing"):
         return recorder.flush(timeout_s)
     return False
