@@ -49,11 +49,12 @@ class UnwritableFileError(AgentTraceError):
 
     code = "unwritable-file"
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(
-            f"{path}: cannot be written ({reason}). What was there before is unchanged. "
+    def __init__(self, path: str, reason: str, *, then: str = "") -> None:
+        then = then or (
+            "What was there before is unchanged. "
             "Check the folder, its permissions and the space on the disk."
         )
+        super().__init__(f"{path}: cannot be written ({reason}). {then}")
         self.path = path
 
 

@@ -293,7 +293,7 @@ def _at_the_same_time(
 
     def one(case: Case) -> AgentRun:
         (required,) = case.required or ()
-        met.wait(10)
+        met.wait(60)
         return agent(
             way, provider, str(required.arguments["order"]), case=case, before_end=met.wait
         )

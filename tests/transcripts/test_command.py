@@ -333,10 +333,11 @@ def test_show_looks_into_logs_and_evidence_alike(cli):
     assert "Say what a chat log holds with --format" in lost.err
 
 
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
 @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="there is no such file here")
-def test_a_log_may_come_through_a_pipe(tmp_path):
+def test_a_log_may_come_through_a_pipe(tmp_path, name):
     write_log(tmp_path / "log.jsonl.gz", [chat_row("a"), chat_row("b")], packed=True)
-    words = [sys.executable, "-m", "agenttrace", "score", "--format", "openai-chat", "/dev/stdin"]
+    words = [sys.executable, "-m", "agenttrace", "score", "--format", "openai-chat", name]
 
     done = subprocess.run(
         words,
@@ -348,6 +349,25 @@ def test_a_log_may_come_through_a_pipe(tmp_path):
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"PASS  a\nPASS  b\n")
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="there is no such file here")
+def test_without_a_format_a_pipe_is_not_read(tmp_path, name):
+    words = [sys.executable, "-m", "agenttrace", "score", name]
+
+    done = subprocess.run(
+        words,
+        input=json.dumps(chat_row("a")).encode(),
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    said = f"error [unreadable-file]: {name}: comes through a pipe, so what it holds cannot be told"
+    assert done.stderr.decode().startswith(said)
+    assert "Say what a chat log holds with --format: openai-chat," in done.stderr.decode()
 
 
 class Terminal(io.StringIO):

@@ -258,3 +258,71 @@ def test_a_broken_first_line_does_not_hide_the_format(tmp_path):
     path = write_log(tmp_path / "log.jsonl", ["{", RECOGNISED["openai-responses"][0]])
 
     assert recognise_file(path) is TranscriptFormat.OPENAI_RESPONSES
+
+
+@pytest.mark.parametrize("tail", ["\n", ""])
+@pytest.mark.parametrize("first", ["[1]", "[]", '[{"messages": []}, 2]'])
+def test_a_line_that_is_a_list_costs_no_line_after_it(tmp_path, first, tail):
+    path = tmp_path / "log.jsonl"
+    path.write_text(f"{first}\n7\n\n" + json.dumps(chat_row("a")) + tail)
+
+    found = read(path)
+
+    *_, number, last = found
+    assert str(number).startswith(f"{path}:2: the row does not fit openai-chat: the row is a numb")
+    assert (last.line, last.run.case_id) == (4, "a")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("form", ["openai-chat", None])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"])
+def test_a_file_of_wide_characters_is_one_problem_that_says_how_to_convert_it(
+    cli, tmp_path, encoding, form, packed
+):
+    data = (json.dumps(chat_row("a")) + "\n").encode(encoding)
+    Path("log.jsonl").write_bytes(gzip.compress(data) if packed else data)
+
+    said = cli("score", "log.jsonl", *(("--format", form) if form else ()))
+
+    first, _ = said.err.splitlines()
+    assert first.startswith("error [malformed-file]: log.jsonl: the file is UTF-16 or UTF-32 text")
+    assert "nothing of it was scored; convert it, as by `iconv" in first
+    assert (said.code, said.out) == (2, "")
+
+
+def test_compression_that_is_broken_from_the_start_is_said_without_a_format_too(cli):
+    packed = gzip.compress(json.dumps(chat_row("a")).encode())
+    Path("log.jsonl.gz").write_bytes(packed[:15])
+
+    said = cli("score", "log.jsonl.gz")
+
+    assert said.code == 2
+    assert said.err.startswith("error [malformed-file]: log.jsonl.gz: the compressed data is broke")
+
+
+@pytest.mark.parametrize("line", ["{", '{"a": 1, "a": 2}', "\udcff", "7", '{"messages": 7}'])
+def test_whatever_is_wrong_with_a_row_it_is_said_not_to_be_scored(tmp_path, line):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(f"{line}\n".encode("utf-8", "surrogateescape"))
+
+    (problem,) = read(path)
+
+    assert str(problem).startswith(f"{path}:1: ")
+    assert "the row was not scored" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("row", "form", "right"),
+    [
+        ({"output": [{"type": "message", "role": "assistant"}]}, "openai-chat", "openai-responses"),
+        ({"input": [{"role": "user"}], "output": []}, "anthropic-messages", "openai-responses"),
+        ({"messages": [{"role": "tool"}]}, "openai-responses", "openai-chat"),
+    ],
+)
+def test_a_row_of_another_format_is_no_blank_row(tmp_path, row, form, right):
+    """It has a plan, so that without its conversation it would be taken for a run that died."""
+    path = write_log(tmp_path / "log.jsonl", [{**row, "expected": []}])
+
+    (problem,) = read(path, form)
+
+    assert f"read this log with --format {right}; the row was not scored" in str(problem)

@@ -53,10 +53,14 @@ class WholeFile:
         """Open a new file beside the one that it is to replace.
 
         Raises:
-            UnwritableFileError: The folder cannot be written.
+            UnwritableFileError: The folder cannot be written, or the name is that of a folder, a
+                device or a pipe.
         """
         self._target = Path(path)
         self._is_kept = True
+        if self._target.exists() and not self._target.is_file():
+            # Its name would go to the new file: a device or a pipe must not vanish by that.
+            raise UnwritableFileError(str(self._target), "it is no regular file")
         try:
             self._target.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(

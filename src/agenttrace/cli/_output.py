@@ -16,6 +16,9 @@ from agenttrace.report import visible
 
 _WIDTH_OF_FILES: Final = 100
 _STEP: Final = 100
+_ROWS_LEFT: Final = (
+    "Rows from here on are not in it. Check the folder, its permissions and the space on the disk."
+)
 
 
 def put(text: str) -> None:
@@ -96,7 +99,8 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnwritableFileError(str(path), error.strerror or type(error).__name__) from error
+        reason = error.strerror or type(error).__name__
+        raise UnwritableFileError(str(path), reason, then=_ROWS_LEFT) from error
 
 
 class Progress:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from agenttrace.artifacts import WholeFile, artifact_lines
 from agenttrace.cli._families import FamilyTally, load_families
+from agenttrace.cli._kept import KeptRows, refuse_inputs
 from agenttrace.cli._log_rows import LogRows
-from agenttrace.cli._output import RowsFile, put, put_json, say, terminal_width, wants_colour
+from agenttrace.cli._output import put, put_json, say, terminal_width, wants_colour
 from agenttrace.cli._rows import Rows, ScoredRow
 from agenttrace.cli._sources import Sources, find_sources
 from agenttrace.contracts import load_cases
@@ -82,32 +81,44 @@ def run(options: argparse.Namespace) -> int:
     sources = find_sources(options.paths, options.format)
     sources.report_problems()
     judged = _Judged(sources, cases, Boundary(options.compare) if options.compare else None)
+    given = [*(options.cases or ()), *([options.families] if options.families else ())]
+    inside = (file for path in given if path.is_dir() for file in path.rglob("*"))
+    refuse_inputs((options.output, options.save), [*given, *inside, *sources.files()])
     tally = Tally()
-    with ExitStack() as files:
-        output = files.enter_context(RowsFile(options.output))
-        saved = None if options.save is None else files.enter_context(WholeFile(options.save))
-        for row in judged:
-            tally.add(row.verdict)
-            plain = _plain(row, families)
-            if options.json:
-                put_json(plain)
-            else:
-                put(_row_text(row, options))
-            output.write(plain)
-            if saved is not None:
-                saved.write(artifact_lines(row.records))
-        if saved is not None and not tally.rows:
-            saved.discard()
+    with KeptRows(options.output, options.save) as kept:
+        try:
+            for row in judged:
+                tally.add(row.verdict)
+                plain = _plain(row, families)
+                if options.json:
+                    put_json(plain)
+                else:
+                    put(_row_text(row, options))
+                kept.add(plain, row.records)
+        except KeyboardInterrupt:
+            _say_interrupted(tally, families, options)
+            raise
     if not tally.rows:
         say("error: no run was judged: there is no readable run in what was given")
         return 2
     for line in [*tally.lines(), *(families.lines() if families is not None else ())]:
         (say if options.json else put)(line)
     _say_unrun([case_id for case_id in cases or () if case_id not in judged.carried])
-    if judged.has_errors or sources.problems:
+    if judged.has_errors or sources.problems or kept.has_errors:
         return 2
     bad = {Status.FAIL, Status.INCONCLUSIVE} if options.strict else {Status.FAIL}
     return int(any(tally.statuses[status] for status in bad))
+
+
+def _say_interrupted(
+    tally: Tally, families: FamilyTally | None, options: argparse.Namespace
+) -> None:
+    """What was judged until then, and what was not done."""
+    for line in [*tally.lines(), *(families.lines() if families is not None else ())]:
+        (say if options.json else put)(line)
+    unsaved = "" if options.save is None else f" and {options.save} was not written"
+    rows = "1 row was" if tally.rows == 1 else f"{tally.rows} rows were"
+    say(f"error: interrupted: {rows} judged, the others were not{unsaved}. Start it again.")
 
 
 class _Judged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -13,9 +13,11 @@ from agenttrace.readers import Problem
 from agenttrace.readers.transcripts import (
     TranscriptFormat,
     holds_rows,
+    is_stream,
     log_files,
     not_recognised,
     recognise,
+    why_unreadable,
 )
 
 _HEAD: Final = 4096
@@ -33,6 +35,12 @@ class Sources:
     logs: dict[Path, TranscriptFormat] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
+    def files(self) -> Iterator[Path]:
+        """Every file that is going to be read, those in folders among them."""
+        yield from self.logs
+        for path in self.evidence:
+            yield from (path,) if not path.is_dir() else (*log_files(path), *_otlp_files(path))
+
     def report_problems(self) -> None:
         """Say on stderr which files are neither."""
         for problem in self.problems:
@@ -49,6 +57,8 @@ def find_sources(paths: Iterable[Path], form: str | None = None) -> Sources:
     for path in paths:
         if form is not None:
             _take_all(path, TranscriptFormat(form), found)
+        elif is_stream(path):
+            found.problems.append(not_recognised(path))
         elif path.is_dir():
             _look_into(path, found)
         else:
@@ -77,13 +87,19 @@ def _look_into(folder: Path, found: Sources) -> None:
             _take(file, form, found)
         elif _is_evidence(file) or not file.name.endswith(".gz"):
             found.evidence.append(file)
-    found.evidence += sorted(file for file in folder.rglob("*.otlp") if file.is_file())
+    found.evidence += _otlp_files(folder)
+
+
+def _otlp_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*.otlp") if file.is_file())
 
 
 def _look_at(file: Path, found: Sources) -> None:
     form = _form_of(file)
     if form is not None:
         _take(file, form, found)
+    elif not _is_evidence(file) and (problem := why_unreadable(file)) is not None:
+        found.problems.append(problem)
     elif not _is_evidence(file) and holds_rows(file):
         found.problems.append(not_recognised(file))
     else:

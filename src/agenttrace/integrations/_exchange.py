@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from dataclasses import replace
-from typing import Final
+from typing import Final, Self, SupportsIndex
 from urllib.parse import urlsplit
 
 from agenttrace.capture import (
@@ -55,6 +55,28 @@ _PROVIDERS: Final = {
 _open_streams: Final[dict[int, Exchange]] = {}
 _abandoned: Final[deque[Exchange]] = deque()
 _waiting: Final[dict[str, Exchange]] = {}
+
+
+class Mark(dict[str, object]):
+    """An exchange among a request's extensions, which a program may copy, pickle or write as JSON.
+
+    Copies are the same mark. What leaves the process is an empty object: the exchange stays here.
+    """
+
+    __slots__ = ("exchange",)
+
+    def __init__(self, exchange: Exchange) -> None:
+        super().__init__()
+        self.exchange = exchange
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
+
+    def __reduce_ex__(self, _: SupportsIndex) -> tuple[type[dict[str, object]], tuple[()]]:
+        return dict, ()
 
 
 class Exchange:

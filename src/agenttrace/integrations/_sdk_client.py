@@ -24,6 +24,7 @@ from agenttrace.errors import MissingExtraError
 from agenttrace.integrations._exchange import (
     EXTENSION,
     Exchange,
+    Mark,
     begin,
     provider_of,
     settle_streams,
@@ -67,11 +68,13 @@ class Sdk:
 class _Call:
     """One call of a client's `request`, with all its attempts."""
 
-    __slots__ = ("exchange", "is_streamed")
+    __slots__ = ("drops_answer", "exchange", "is_streamed")
 
-    def __init__(self, *, is_streamed: bool) -> None:
+    def __init__(self, *, is_streamed: bool, drops_answer: bool) -> None:
         self.exchange: Exchange | None = None
         self.is_streamed = is_streamed
+        self.drops_answer = drops_answer
+        """The program asked to be given nothing back, so nothing is known of the body."""
 
 
 class ClientHooks:
@@ -149,7 +152,7 @@ class ClientHooks:
     # A request
 
     def _request(self, wrapped: _Wrapped, args: _Args, kwargs: _Kwargs) -> Any:
-        call, token = self._begin_call(kwargs)
+        call, token = self._begin_call(args, kwargs)
         try:
             result = wrapped(*args, **kwargs)
         except BaseException as error:
@@ -159,7 +162,7 @@ class ClientHooks:
         return result
 
     async def _request_async(self, wrapped: _Wrapped, args: _Args, kwargs: _Kwargs) -> Any:
-        call, token = self._begin_call(kwargs)
+        call, token = self._begin_call(args, kwargs)
         try:
             result = await wrapped(*args, **kwargs)
         except BaseException as error:
@@ -168,10 +171,11 @@ class ClientHooks:
         self._end_call(call, token, result=result)
         return result
 
-    def _begin_call(self, kwargs: _Kwargs) -> tuple[_Call, Token[_Call | None]]:
+    def _begin_call(self, args: _Args, kwargs: _Kwargs) -> tuple[_Call, Token[_Call | None]]:
         with guard(f"{self.sdk.library}: settling streams"):
             settle_streams()
-        call = _Call(is_streamed=kwargs.get("stream") is True)
+        cast_to = args[1] if len(args) > 1 else kwargs.get("cast_to")
+        call = _Call(is_streamed=kwargs.get("stream") is True, drops_answer=cast_to is type(None))
         return call, self._current.set(call)
 
     def _end_call(
@@ -191,7 +195,7 @@ class ClientHooks:
                 return
             if error is not None:
                 self._record_error(exchange, error)
-            elif not exchange.is_streamed and not exchange.is_waiting:
+            elif not (exchange.is_streamed or exchange.is_waiting or call.drops_answer):
                 self._record_unseen(exchange, result)
 
     def _record_error(self, exchange: Exchange, error: BaseException) -> None:
@@ -204,24 +208,35 @@ class ClientHooks:
     def _record_unseen(self, exchange: Exchange, result: Any) -> None:
         """Record an answer that never went through the response hook.
 
-        A raw response that is read already holds the body. One that is not will come through the
-        hook when the program parses it, or not at all.
+        A response that is handed out as it is already holds the body, if it is read. One that is
+        not will come through the hook when the program parses it, or not at all.
         """
-        if type(result).__module__ not in self.sdk.raw_modules:
-            kind = type(result).__name__
-            exchange.record(failure(f"the answer is no JSON object, and became a {kind}"))
-            return
-        response = result.http_response
-        if not response.is_closed:
+        response = self._unparsed(result)
+        if response is not None and not response.is_closed:
             return
         try:
-            body = response.json()
+            text = result if isinstance(result, str) else None
+            body = json.loads(text) if response is None and text is not None else None
+            body = body if response is None else response.json()
         except ValueError:
             body = None
-        if isinstance(body, dict):
+        if isinstance(body, dict) and response is not None:
             self._take(body, response)
-        else:
+        elif isinstance(body, dict):
+            exchange.take_body(body, lambda: text)
+        elif response is not None:
             exchange.record(failure("the answer is no JSON object"))
+        else:
+            kind = type(result).__name__
+            exchange.record(failure(f"the answer is no JSON object, and became a {kind}"))
+
+    def _unparsed(self, result: Any) -> Any:
+        """The HTTP response in what a client hands out unparsed; None: it is parsed."""
+        kind = type(result)
+        if kind.__module__ in self.sdk.raw_modules:
+            return getattr(result, "http_response", None) or result.response
+        is_http = all(hasattr(kind, name) for name in ("http_version", "aread", "iter_raw"))
+        return result if is_http else None
 
     def _build_request(self, wrapped: _Wrapped, args: _Args, kwargs: _Kwargs) -> Any:
         request = wrapped(*args, **kwargs)
@@ -247,7 +262,7 @@ class ClientHooks:
             if call is not None:
                 call.exchange = exchange
                 exchange.is_streamed = exchange.is_streamed or call.is_streamed
-        request.extensions[EXTENSION] = exchange
+        request.extensions[EXTENSION] = Mark(exchange)
 
     # Its answer
 
@@ -279,12 +294,13 @@ class ClientHooks:
         """The exchange of an answer; one without a stamp where the request left without one."""
         request = response.request
         found = request.extensions.get(EXTENSION)
-        if isinstance(found, Exchange):
-            return found
+        if isinstance(found, Mark):
+            return found.exchange
         wire = self.sdk.format_of(request)
         if wire is None:
             return None
-        made = request.extensions[EXTENSION] = Exchange(wire, None, request={})
+        made = Exchange(wire, None, request={})
+        request.extensions[EXTENSION] = Mark(made)
         made.provider = provider_of(str(request.url), self.sdk.library)
         return made
 

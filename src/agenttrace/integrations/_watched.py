@@ -2,12 +2,15 @@
 
 Items pass as they come; nothing is held back, read ahead or changed. What the iterator raises goes
 on as the same exception.
+
+Two consumers may read one stream. The one that comes while the other is reading is refused, which
+ends nothing: a generator that ended by its exception has no frame any more.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex
 
 from agenttrace.capture import guard
 from agenttrace.integrations._exchange import Exchange
@@ -24,9 +27,18 @@ class _Watched:
     def __del__(self) -> None:
         self._exchange.abandon()
 
-    def _end(self, error: BaseException | None = None) -> None:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        return self._inner.__reduce_ex__(protocol)  # refused in the words of a generator
+
+    def _fail(self, error: BaseException) -> None:
+        with guard("a stream's failure"):
+            frames = (getattr(self._inner, name, None) for name in ("gi_frame", "ag_frame"))
+            if not any(frame is not None for frame in frames):
+                self._exchange.end_stream(error)
+
+    def _end(self) -> None:
         with guard("a stream's end"):
-            self._exchange.end_stream(error)
+            self._exchange.end_stream()
 
 
 class WatchedIterator(_Watched, Iterator[Any]):
@@ -42,7 +54,7 @@ class WatchedIterator(_Watched, Iterator[Any]):
             self._end()
             raise
         except BaseException as error:
-            self._end(error)
+            self._fail(error)
             raise
 
 
@@ -59,5 +71,5 @@ class WatchedAsyncIterator(_Watched, AsyncIterator[Any]):
             self._end()
             raise
         except BaseException as error:
-            self._end(error)
+            self._fail(error)
             raise

@@ -111,6 +111,29 @@ def test_two_blocks_under_one_number_are_two_calls():
     assert [(c.call_id, c.raw) for c in fed(events).draft().calls] == [("1", "{}"), ("2", "{}")]
 
 
+def test_a_block_that_opens_where_one_was_closed_is_another_call_whatever_its_id():
+    same = Turn(calls=(ScriptedCall(name="a", call_id="1"), ScriptedCall(name="a", call_id="1")))
+    events = [{**e, "index": 0} if "index" in e else e for e in events_of(same)]
+
+    assert [(c.call_id, c.raw) for c in fed(events).draft().calls] == [("1", "{}"), ("1", "{}")]
+
+
+@pytest.mark.parametrize("ends_with_it", [False, True])
+def test_a_reason_in_the_opening_ends_nothing(ends_with_it: bool):
+    """Some servers tell it at once; the calls come all the same."""
+    events = [
+        {**e, "message": {**e["message"], "stop_reason": "tool_use"}} if "message" in e else e
+        for e in events_of(TWO)
+        if not (ends_with_it and e["type"] == "message_delta")
+    ]
+    assert not fed(events[:1]).has_ended
+
+    draft = fed(events).draft()
+
+    assert (draft.finish_reason, draft.complete) == ("tool_use", True)
+    assert [c.complete for c in draft.calls] == [True, True]
+
+
 def test_a_piece_whose_opening_was_never_seen_is_a_call_without_a_name():
     events = [e for e in events_of(TWO) if e.get("content_block", {}).get("name") != "a"]
     stream = fed(events)

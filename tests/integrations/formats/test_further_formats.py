@@ -290,6 +290,24 @@ def test_converse_events_make_the_answer():
     assert (draft.text, draft.finish_reason) == ("Paid.", "tool_use")
 
 
+def test_calls_that_follow_each_other_under_one_number_and_id_are_two():
+    use = {"toolUse": {"toolUseId": "t", "name": "pay"}}
+    converse: list[Any] = [
+        {"contentBlockStart": {"contentBlockIndex": 0, "start": use}},
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "{}"}}}},
+        {"contentBlockStop": {"contentBlockIndex": 0}},
+    ]
+    entry = {"id": "t", "function": {"name": "pay", "arguments": "{}"}}
+    cohere: list[Any] = [
+        {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": entry}}},
+        {"type": "tool-call-end", "index": 0},
+    ]
+    for name, events in (("bedrock-converse", converse), ("cohere-chat", cohere)):
+        stream, _ = fed(name, *events, *events)
+
+        assert [(call.call_id, call.raw) for call in stream.draft().calls] == [("t", "{}")] * 2
+
+
 def test_an_exception_in_a_converse_stream_is_told_and_ends_nothing():
     start = {"contentBlockStart": {"start": {"toolUse": {"toolUseId": "t", "name": "pay"}}}}
     stream, _ = fed("bedrock-converse", start, {"throttlingException": {"message": "slow down"}})

@@ -347,3 +347,39 @@ def test_no_shape_of_an_event_or_a_body_makes_a_reader_raise(event: Any, kind: s
         stream.feed({**body, "type": kind})
         assert stream.draft() is not None
         assert all(isinstance(name, str) and name for name in stream.begun)
+
+
+def test_a_name_that_comes_in_pieces_is_one_name():
+    chunks = [
+        chunk(piece(0, "", id="a", name="issue")),
+        chunk(piece(0, None, name="_refund")),
+        chunk(piece(0, '{"n":1}')),
+        chunk(piece(0, "", id="b", name="issue"), piece(0, "", id="b", name="_refund")),
+    ]
+    stream = ChatStream()
+    for each in chunks:
+        stream.feed(each)
+
+    found = [(call.name, call.call_id, call.raw) for call in stream.draft().calls]
+    assert found == [("issue_refund", "a", '{"n":1}'), ("issue_refund", "b", "")]
+
+
+def test_another_name_behind_arguments_is_another_call():
+    chunks = [chunk(piece(0, '{"n":1}', id="a", name="x")), chunk(piece(0, '{"n":2}', name="y"))]
+
+    assert raws(chunks) == [("a", '{"n":1}'), (None, '{"n":2}')]
+
+
+def test_choices_that_nobody_asked_for_are_waited_for():
+    stream = ChatStream()
+    opened = chunk(piece(0, "{}", id="a", name="x"))
+    other = {**opened, "choices": [{**opened["choices"][0], "index": 1}]}
+    ended = chunk(reason="tool_calls")
+    for each in (opened, other, ended):
+        stream.feed(each)
+    assert not stream.has_ended
+
+    stream.feed({**ended, "choices": [{**ended["choices"][0], "index": 1}]})
+
+    assert stream.has_ended
+    assert [call.complete for call in stream.draft().calls] == [True, True]

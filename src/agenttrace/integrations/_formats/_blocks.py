@@ -1,8 +1,9 @@
 """A streamed response whose parts are numbered blocks: a block opens, grows by pieces, closes.
 
 Pieces belong to the block that opened last under their number. An opening that repeats the id of
-the block already there opens nothing. A piece whose block was never opened makes one without a
-name, because something was written there. Blocks stand in the order in which they began.
+the block already there opens nothing, as long as that one is not closed. A piece whose block was
+never opened makes one without a name, because something was written there. Blocks stand in the
+order in which they began.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class _Block:
         self.name = ""
         self.call_id: str | int | None = None
         self.by_provider = False
+        self.is_closed = False
         self.text = Fragments()
         self.given: JsonValue = None
         """Arguments that came whole with the opening."""
@@ -75,7 +77,8 @@ class BlockStream:
         """A call begins, or is told of again."""
         known = self._by_key.get(key)
         found = as_id(call_id)
-        if known is not None and known.is_call and known.call_id == found and found is not None:
+        is_open = known is not None and known.is_call and not known.is_closed
+        if known is not None and is_open and found is not None and known.call_id == found:
             return
         block = _Block(is_call=True)
         block.name = as_text(name) or ""
@@ -84,6 +87,11 @@ class BlockStream:
         block.by_provider = by_provider
         self._add(key, block)
         self._tell_begun()
+
+    def close(self, key: Hashable) -> None:
+        """A block is over; what opens under its number after that is another one."""
+        if key in self._by_key:
+            self._by_key[key].is_closed = True
 
     def add_text(self, key: Hashable, piece: JsonValue) -> None:
         """A piece of a text block."""

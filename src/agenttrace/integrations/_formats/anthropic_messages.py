@@ -96,7 +96,14 @@ def _refusal(stopped: JsonObject) -> str | None:
 
 
 class MessageStream(BlockStream):
-    """A message so far."""
+    """A message so far.
+
+    A reason to stop that stands in the opening ends nothing: what is told of is still to come.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: str | None = None
 
     def feed(self, event: JsonObject, source: Source = no_source) -> bool:
         """Take one event; True when it held a part of a call."""
@@ -108,12 +115,15 @@ class MessageStream(BlockStream):
             return self._open(key, as_object(event.get("content_block")))
         elif kind == "content_block_delta":
             return self._add_delta(key, as_object(event.get("delta")))
+        elif kind == "content_block_stop":
+            self.close(key)
         elif kind == "message_delta":
             delta = as_object(event.get("delta"))
             self.reason = as_text(delta.get("stop_reason")) or self.reason
             self.error = _refusal(delta) or self.error
         elif kind == "message_stop":
             self.is_stopped = True
+            self.reason = self.reason or self._told
         elif kind == "error":
             self.error = error_text(event.get("error"))
         return False
@@ -123,7 +133,7 @@ class MessageStream(BlockStream):
         self.model = self.model or as_text(message.get("model"))
         for place, block in placed(message.get("content")):
             self._open(place, block)
-        self.reason = as_text(message.get("stop_reason")) or self.reason
+        self._told = as_text(message.get("stop_reason")) or self._told
 
     def _open(self, key: int | None, block: JsonObject) -> bool:
         if block.get("type") == "tool_use":

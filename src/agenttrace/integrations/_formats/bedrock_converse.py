@@ -90,7 +90,9 @@ class ConverseStream(BlockStream):
                 return self._open(key, as_object(fields.get("start")))
             if kind == "contentBlockDelta":
                 return self._add_delta(key, as_object(fields.get("delta")))
-            if kind == "messageStop":
+            if kind == "contentBlockStop":
+                self.close(key)
+            elif kind == "messageStop":
                 self.reason = as_text(fields.get("stopReason")) or self.reason
                 self.is_stopped = True
             elif kind.endswith("Exception"):

@@ -89,6 +89,8 @@ class CohereStream(BlockStream):
                 self.open_call(("call", index), function.get("name"), entry.get("id"))
             self.add_to_call(("call", index), function.get("arguments"))
             return True
+        elif kind == "tool-call-end":
+            self.close(("call", index))
         elif kind == "message-end":
             self.reason = as_text(delta.get("finish_reason")) or self.reason
             self.error = as_text(delta.get("error")) or self.error

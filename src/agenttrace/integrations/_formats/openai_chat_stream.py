@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agenttrace.capture import CallDraft, ResponseDraft
-from agenttrace.domain import JsonObject
+from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.integrations._formats._assembly import Fragments
 from agenttrace.integrations._formats._values import (
     Source,
@@ -41,7 +41,7 @@ class ChatStream:
 
     Args:
         choices: How many choices the request asked for; the response has ended when as many have a
-            finish reason.
+            finish reason, and so has every one that has begun.
     """
 
     def __init__(self, *, choices: int = 1) -> None:
@@ -56,7 +56,7 @@ class ChatStream:
     @property
     def has_ended(self) -> bool:
         """Whether every choice has its finish reason."""
-        return self._finished >= self._expected
+        return self._finished >= max(self._expected, len(self._choices))
 
     @property
     def begun(self) -> Sequence[str]:
@@ -109,6 +109,12 @@ class _Call:
         self.call_id: str | int | None = None
         self.name = ""
         self.text = Fragments()
+        self.has_text = False
+        """Whether a piece of its arguments has come."""
+
+    def add(self, piece: JsonValue) -> None:
+        self.text.add(piece)
+        self.has_text = self.has_text or bool(piece)
 
 
 class _Choice:
@@ -129,7 +135,7 @@ class _Choice:
             kind, key = part_of(entry)
             part = as_object(entry.get(kind))
             call = self._call_of(entry, as_text(part.get("name")) or "")
-            call.text.add(part.get(key))
+            call.add(part.get(key))
         legacy = delta.get("function_call")
         if isinstance(legacy, dict):
             self._legacy = self._legacy or _Call(None)
@@ -147,7 +153,8 @@ class _Choice:
         if call is None:
             call = _Call(index)
             self._calls.append(call)
-        call.name = call.name or name
+        if not call.name or (name != call.name and not call.has_text):
+            call.name += name
         call.call_id = call.call_id or call_id
         return call
 
@@ -172,10 +179,12 @@ def _is_new(last: _Call, index: int | None, call_id: str | int | None, name: str
     """Whether a fragment opens another call than the last one under its index.
 
     Another id does, and so does another name. Without an index, whole calls come one by one, so any
-    name opens one. A repeated id or name goes on with the call.
+    name opens one. A repeated id or name goes on with the call, and so does the rest of a name: one
+    that comes without an id under the index of a call that has one, and before its arguments.
     """
     if call_id and (last.call_id or (name and last.name)):
         return True
     if not name or not last.name:
         return False
-    return index is None or name != last.name
+    is_rest = bool(last.call_id) and not last.has_text
+    return index is None or (name != last.name and not is_rest)

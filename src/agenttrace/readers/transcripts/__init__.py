@@ -4,10 +4,12 @@ from agenttrace.readers.transcripts._formats import TranscriptFormat
 from agenttrace.readers.transcripts._read import (
     Transcripts,
     holds_rows,
+    is_stream,
     log_files,
     not_recognised,
     read_transcripts,
     recognise,
+    why_unreadable,
 )
 from agenttrace.readers.transcripts._records import AS_LOGGED
 from agenttrace.readers.transcripts._row import Transcript
@@ -18,8 +20,10 @@ __all__ = [
     "TranscriptFormat",
     "Transcripts",
     "holds_rows",
+    "is_stream",
     "log_files",
     "not_recognised",
     "read_transcripts",
     "recognise",
+    "why_unreadable",
 ]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from agenttrace.domain import JsonValue
-from agenttrace.errors import InvalidCaseError, MalformedFileError
+from agenttrace.errors import InvalidCaseError, MalformedFileError, UnreadableFileError
 from agenttrace.readers._files import Problem
 from agenttrace.readers.transcripts._formats import TranscriptFormat, recognise_row
 from agenttrace.readers.transcripts._row import Transcript, read_row
-from agenttrace.readers.transcripts._source import RowFile
+from agenttrace.readers.transcripts._source import STDIN, RowFile, is_odd
 from agenttrace.records import ShapeError
 
 SUFFIXES: Final = (".jsonl", ".json", ".jsonl.gz", ".json.gz")
@@ -71,7 +71,8 @@ def read_transcripts(
     of these is told by what it holds. A folder is searched with all its subfolders.
 
     Args:
-        form: How rows hold their conversation. None: told for each file by its first row.
+        form: How rows hold their conversation. None: told for each file by its first row, which
+            cannot be done for standard input (`-`) and for pipes.
 
     Raises:
         ValueError: There is no such format.
@@ -82,7 +83,7 @@ def read_transcripts(
     """
     logs: dict[Path, TranscriptFormat] = {}
     for path in log_files(*paths):
-        found = recognise(path) if form is None else TranscriptFormat(form)
+        found = _told(path) if form is None else TranscriptFormat(form)
         if found is None:
             yield not_recognised(path)
         else:
@@ -107,20 +108,43 @@ def recognise(path: Path | str) -> TranscriptFormat | None:
     return recognise_row(_first_row(path))
 
 
+def _told(path: Path) -> TranscriptFormat | None:
+    return None if is_stream(path) else recognise(path)
+
+
 def holds_rows(path: Path | str) -> bool:
     """Whether a file begins with a JSON object, whatever it holds."""
     item = next(iter(RowFile(Path(path))), None)
     return isinstance(item, tuple) and isinstance(item[1], dict)
 
 
+def is_stream(path: Path | str) -> bool:
+    """Whether a path is standard input (`-`), a pipe or a device: it can be read only once."""
+    path = Path(path)
+    return path == STDIN or (path.exists() and not path.is_file() and not path.is_dir())
+
+
+def why_unreadable(path: Path | str) -> Problem | None:
+    """What is wrong with a file of which nothing at all can be read; None: something can."""
+    found = list(islice(RowFile(Path(path)), 2))
+    only = found[0] if len(found) == 1 else None
+    return only if isinstance(only, Problem) and only.line is None and is_odd(path) else None
+
+
 def not_recognised(path: Path | str) -> Problem:
-    """What is said of a file whose rows have no known shape."""
+    """What is said of a file whose rows have no known shape, or cannot be looked at beforehand."""
+    known = ", ".join(TranscriptFormat)
+    if is_stream(path):
+        reason = (
+            "comes through a pipe, so what it holds cannot be told beforehand. Nothing of it was "
+            f"read. Say what a chat log holds with --format: {known}; save evidence as a file first"
+        )
+        return Problem(path=str(path), line=None, reason=reason, code=UnreadableFileError.code)
     row = _first_row(path)
     held = "no object"
     if isinstance(row, dict):
         fields = ", ".join(f"{name!r:.40}" for name in list(row)[:5])
         held = f"an object with {fields}" if fields else "an object without fields"
-    known = ", ".join(TranscriptFormat)
     return Problem(
         path=str(path),
         line=None,

@@ -13,7 +13,7 @@ from typing import Final
 from agenttrace.contracts import parse_case
 from agenttrace.domain import Boundary, Case, Evidence, JsonObject, JsonValue, Run
 from agenttrace.errors import InvalidCaseError, MalformedFileError
-from agenttrace.readers.transcripts._formats import SHAPES, TranscriptFormat
+from agenttrace.readers.transcripts._formats import SHAPES, TranscriptFormat, recognise_row
 from agenttrace.readers.transcripts._records import digest_of, records_of
 from agenttrace.readers.transcripts._turns import as_objects, said, text_or_none
 from agenttrace.records import Record, ShapeError, ToolSchema, assemble
@@ -77,9 +77,13 @@ def read_row(
     if not isinstance(row, dict):
         raise ShapeError("the row", f"is {said(row)}, not an object")
     shape = SHAPES[form]
-    if PLAN not in row and not any(name in row for name in shape.fields):
-        held = ", ".join(f"{name!r:.40}" for name in list(row)[:5]) or "no fields"
-        raise ShapeError("the row", f"has no {' or '.join(shape.fields)}; it holds {held}")
+    if not any(name in row for name in shape.fields):
+        other = recognise_row(row)
+        if other is not None or PLAN not in row:
+            held = ", ".join(f"{name!r:.40}" for name in list(row)[:5]) or "no fields"
+            then = "" if other is None else f"; read this log with --format {other}"
+            fields = " or ".join(shape.fields)
+            raise ShapeError("the row", f"has no {fields}; it holds {held}{then}")
     turns = shape.read_turns(row)
     tools = _tools(row)
     case_id, attempt = _case_id(row), _attempt(row)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from agenttrace.domain import JsonValue
 from agenttrace.errors import MalformedFileError, UnreadableFileError
@@ -22,7 +24,14 @@ from agenttrace.records import JsonTextError, parse_json
 
 _GZIP: Final = b"\x1f\x8b"
 _BOM: Final = b"\xef\xbb\xbf"
+_WIDE: Final = re.compile(
+    rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff|(?:\x00\x00)?\x00[^\x00]|[^\x00]\x00"
+)
+"""How a text of two or four bytes a character begins: by a mark, or by one that is plain ASCII."""
 _BLANK: Final = b" \t\r\n"
+STDIN: Final = Path("-")
+"""Stands for standard input."""
+_UNSCORED: Final = "the row was not scored"
 _CHUNK: Final = 1 << 16
 MOST_BYTES: Final = 1 << 28
 """Size of a row beyond which it is refused, so that a broken file cannot fill the memory."""
@@ -60,7 +69,7 @@ class RowFile:
     def _texts(self) -> Iterator[RowText | Problem]:
         line = 0
         try:
-            with self.path.open("rb") as raw:
+            with _open(self.path) as raw:
                 for item in _split(_unpacked(raw), self.path):
                     line = item.line or line
                     yield item
@@ -68,6 +77,7 @@ class RowFile:
                         self.position = raw.tell()
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             reason = f"the compressed data is broken behind this line ({error!s:.80})"
+            reason += "; what follows was not scored"
             yield self._problem(reason, line or None)
         except OSError as error:
             reason = f"cannot be read ({error.strerror or type(error).__name__})"
@@ -79,6 +89,25 @@ class RowFile:
         return Problem(path=str(self.path), line=line, reason=reason, code=code)
 
 
+@contextmanager
+def _open(path: Path) -> Iterator[Reader]:
+    if path == STDIN:
+        yield cast("Reader", sys.stdin.buffer)
+        return
+    with path.open("rb") as raw:
+        yield raw
+
+
+def is_odd(path: Path | str) -> bool:
+    """Whether a file is compressed, or text that is no UTF-8 by its first bytes."""
+    try:
+        with Path(path).open("rb") as raw:
+            head = raw.read(4)
+    except OSError:
+        return False
+    return head[: len(_GZIP)] == _GZIP or _WIDE.match(head) is not None
+
+
 def _unpacked(raw: Reader) -> Reader:
     if raw.peek(len(_GZIP))[: len(_GZIP)] != _GZIP:
         return raw
@@ -88,6 +117,13 @@ def _unpacked(raw: Reader) -> Reader:
 def _split(file: Reader, path: Path) -> Iterator[RowText | Problem]:
     if file.peek(len(_BOM))[: len(_BOM)] == _BOM:
         file.read(len(_BOM))
+    if _WIDE.match(file.peek(4)[:4]):
+        reason = (
+            "the file is UTF-16 or UTF-32 text, and only UTF-8 is read; nothing of it was scored; "
+            "convert it, as by `iconv -f UTF-16 -t UTF-8`"
+        )
+        yield Problem(path=str(path), line=None, reason=reason, code=MalformedFileError.code)
+        return
     line = 1
     while (begin := file.read(1)) and begin in _BLANK:
         line += begin == b"\n"
@@ -141,7 +177,7 @@ def _lines(file: Reader, name: str, number: int, data: bytes) -> Iterator[RowTex
 
 def _list_items(file: Reader, name: str, line: int) -> Iterator[RowText | Problem]:
     """Members of the list that was just opened, each as its own text, told apart by brackets."""
-    data = b""
+    data, first_line = b"", line
     begin, at, depth, last_mark = 0, 0, 1, b"["
     while True:
         for mark in _MARKS.finditer(data, at):
@@ -164,7 +200,7 @@ def _list_items(file: Reader, name: str, line: int) -> Iterator[RowText | Proble
                 line += data.count(b"\n", begin, mark.end())
                 begin, last_mark = mark.end(), sign
             if depth == 0:
-                yield from _behind(file, name, line, data[begin:])
+                yield from _behind(file, name, line, data[begin:], is_line=line == first_line)
                 return
         else:
             at = len(data)
@@ -184,34 +220,66 @@ def _item(text: bytes, line: int) -> RowText:
     return RowText(line=line + text.count(b"\n", 0, blank), data=text[blank:])
 
 
-def _behind(file: Reader, name: str, line: int, rest: bytes) -> Iterator[Problem]:
-    while not rest.strip(_BLANK):
-        line += rest.count(b"\n")
+def _behind(
+    file: Reader, name: str, line: int, rest: bytes, *, is_line: bool
+) -> Iterator[RowText | Problem]:
+    """What stands behind the list: nothing, or further lines where the list was one itself."""
+    seen_end = False
+    while True:
+        blank = len(rest) - len(rest.lstrip(_BLANK))
+        line += rest.count(b"\n", 0, blank)
+        seen_end = seen_end or b"\n" in rest[:blank]
+        if blank < len(rest):
+            break
         rest = file.read(_CHUNK)
         if not rest:
             return
-    line += rest.count(b"\n", 0, len(rest) - len(rest.lstrip(_BLANK)))
-    yield _broken(name, line, "there is more text behind the list; it was not used")
+    lines = io.BufferedReader(_Joined(rest[blank:], file))
+    first = lines.readline(MOST_BYTES + 1) if is_line and seen_end else b""
+    if _is_whole(first):
+        yield from _lines(lines, name, line, first)
+    else:
+        yield _broken(name, line, "there is more text behind the list; it was not used")
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were read already, and the file behind them."""
+
+    def __init__(self, head: bytes, file: Reader) -> None:
+        super().__init__()
+        self._head = head
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head[: len(buffer)] or self._file.read(len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _value(row: RowText, name: str) -> tuple[int, JsonValue] | Problem:
     try:
-        text = row.data.decode("utf-8")
+        text = row.data.rstrip(_BLANK).decode("utf-8")  # a cut row ends on its own line
     except UnicodeDecodeError as error:
         line = row.line + row.data.count(b"\n", 0, error.start)
-        return _broken(name, line, "the line is no UTF-8 text")
+        return _broken(name, line, f"the line is no UTF-8 text; {_UNSCORED}")
     try:
         document = parse_json(text)
     except JsonTextError as error:
         line = row.line + error.line - 1
         if error.truncated and row.is_cut:
-            reason = f"the line ends in the middle, after {len(row.data)} bytes"
+            reason = f"the line ends in the middle, after {len(row.data)} bytes; {_UNSCORED}"
             return Problem(path=name, line=line, reason=reason, code="torn-line")
-        return _broken(name, line, f"the line is no JSON (column {error.column}: {error.reason})")
+        found = f"the line is no JSON (column {error.column}: {error.reason})"
+        return _broken(name, line, f"{found}; {_UNSCORED}")
     if document.duplicates:
-        found = document.duplicates[0]
-        line = row.line + found.line - 1
-        return _broken(name, line, f"the row has the key {found.pointer!r:.60} twice")
+        twice = document.duplicates[0]
+        line = row.line + twice.line - 1
+        reason = f"the row has the key {twice.pointer!r:.60} twice; {_UNSCORED}"
+        return _broken(name, line, reason)
     return row.line, document.value
 
 
