@@ -13,6 +13,7 @@ import anthropic
 import openai
 
 from agenttrace.demo._provider import Script, ScriptedProvider
+from tests.support.waiting import PATIENCE_S
 
 MESSAGES: Any = [{"role": "user", "content": "Refund order A-104"}]
 PARAMETERS = {"type": "object", "properties": {"order_id": {"type": "string"}}}
@@ -88,7 +89,11 @@ class Way:
         kind, http = kinds[self.library, self.is_async]
         # Nothing is encrypted here, and loading certificates takes longer than a whole test.
         return kind(
-            base_url=url, api_key="k", max_retries=max_retries, http_client=http(verify=False)
+            base_url=url,
+            api_key="k",
+            max_retries=max_retries,
+            http_client=http(verify=False),
+            timeout=PATIENCE_S,
         )
 
     def resource(self, client: Any) -> Any:

@@ -12,11 +12,19 @@ import pytest
 
 from tests.transcripts.logs import chat_row, write_log
 
+LISTENING = """
+import signal, sys
+from agenttrace.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command as a terminal starts it: what runs in the background is born deaf to Ctrl-C."""
+
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
 def test_an_interrupted_command_says_what_was_judged_and_what_was_not(tmp_path):
     log = write_log(tmp_path / "log.jsonl", [chat_row("a"), chat_row("b")]).read_bytes()
-    words = [sys.executable, "-u", "-m", "agenttrace", "score", "--format", "openai-chat", "-"]
+    words = [sys.executable, "-u", "-c", LISTENING, "score", "--format", "openai-chat", "-"]
     pipe = subprocess.PIPE
 
     with subprocess.Popen(
