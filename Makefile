@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV   ?= .venv
 LOCK   ?= requirements.lock
 PY     := $(VENV)/bin/python
+PIP    := $(PY) -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)
 STAMP  := $(VENV)/.stamp
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check cases examples bench lock clean
+.PHONY: help setup demo test check static cases examples bench lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -17,23 +18,25 @@ setup: $(STAMP) ## make the virtual environment, with everything in it
 $(STAMP): $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(f"$(PYTHON) is Python {v}; 3.11 or newer is needed: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) --require-hashes -r $(LOCK)
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 demo: $(STAMP) ## record and judge an agent with known faults, offline
 	$(VENV)/bin/agenttrace demo
 
 test: $(STAMP) ## run every test
-	$(PY) -m pytest -n auto --dist loadfile
+	$(PY) -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-check: $(STAMP) ## format, lint, types, layers, docs
+check: static ## format, lint, types, layers, docs
+	$(PY) -m pytest -q src tests/docs tests/test_layers.py
+
+static: $(STAMP)
 	$(PY) -m ruff format --check --output-format concise .
 	$(PY) -m ruff check --output-format concise .
 	$(PY) -m mypy
 	$(VENV)/bin/basedpyright --pythonpath $(PY)
 	$(VENV)/bin/lint-imports
-	$(PY) -m pytest -q src tests/docs tests/test_layers.py
 
 cases: $(STAMP) ## judge the field cases under AGENTTRACE_SHARED (default ../shared)
 	PYTHONPATH=. $(PY) tests/cases/report.py
@@ -41,20 +44,24 @@ cases: $(STAMP) ## judge the field cases under AGENTTRACE_SHARED (default ../sha
 examples: $(STAMP) ## run every example
 	@set -e; for example in examples/*.py; do echo "== $$example"; $(PY) "$$example"; done
 
-bench: $(STAMP) ## run the benchmarks, or one: make bench NAME=overhead
-	PYTHONPATH=. $(PY) bench/run.py $(NAME)
+# Other tracers are measured in the same run; they are installed nowhere else.
+bench: ## run the benchmarks, or one: make bench NAME=overhead
+	@$(MAKE) --no-print-directory VENV=$(VENV)-bench LOCK=requirements-bench.lock setup
+	PYTHONPATH=. $(VENV)-bench/bin/python bench/run.py $(NAME)
 
 # Universal: one lock for every supported Python and system. Names, versions and hashes, no hosts.
-# The second holds what the tests need, with the oldest supported major version of openai.
+# The second holds what the tests need, with the oldest supported major version of openai; the third
+# the tracers that ours is measured against.
 COMPILE = .venv-lock/bin/uv --no-config pip compile pyproject.toml --extra anthropic --extra openai \
 	--extra otlp --extra yaml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command "make lock" --quiet $(UPGRADE)
 
-lock: ## bring both lock files up to pyproject.toml; UPGRADE=--upgrade takes newer releases too
+lock: ## bring the lock files up to pyproject.toml; UPGRADE=--upgrade takes newer releases too
 	test -x .venv-lock/bin/uv || { $(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv; }
 	$(COMPILE) --group dev -o requirements.lock
 	echo 'openai<3' > .venv-lock/openai2.txt
 	$(COMPILE) --group test -c .venv-lock/openai2.txt --no-annotate -o requirements-openai2.lock
+	$(COMPILE) --group bench --no-annotate -o requirements-bench.lock
 
 clean: ## remove environments, caches and builds
 	rm -rf .venv .venv-* build dist .basedpyright .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

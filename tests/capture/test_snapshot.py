@@ -14,7 +14,7 @@ import json
 import pathlib
 import sys
 import threading
-import time
+import tracemalloc
 import types
 import uuid
 import weakref
@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from agenttrace.capture._snapshot import DEFAULT_LIMITS, MARKS, Limits, snapshot
 from agenttrace.records import canonical, dump_json
+from tests.support.steps import steps
 
 json_values = st.recursive(
     st.none()
@@ -368,11 +369,8 @@ def test_a_value_that_doubles_at_each_level_costs_bounded_work():
     for _ in range(64):
         value = [value, value]
 
-    started = time.process_time()
-    taken = snapshot(value)
-
-    assert time.process_time() - started < 20
-    assert "$cut" in dump_json(taken)
+    # It holds 2**64 texts: without a bound this does not come back.
+    assert "$cut" in dump_json(snapshot(value))
 
 
 def test_smaller_limits_are_kept():
@@ -390,11 +388,15 @@ def test_an_integer_without_end_is_hexadecimal():
     assert taken["$int"].startswith("0x1000")
 
 
-def test_a_hundred_megabytes_cost_little():
-    started = time.process_time()
-    snapshot({"a": "x" * 10**8, "b": [1] * 12_500_000})
+def test_a_hundred_megabytes_are_neither_walked_nor_copied():
+    value = {"a": "x" * 10**8, "b": [1] * 12_500_000}
 
-    assert time.process_time() - started < 2
+    assert steps(lambda: snapshot(value)) < 5_000
+    tracemalloc.start()
+    snapshot(value)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10**7
 
 
 # Hostile values
@@ -714,15 +716,8 @@ def test_every_mark_that_is_made_is_in_the_table():
     assert set(MARKS) - found == {"$datetime", "$time"}
 
 
-def test_a_common_argument_object_costs_about_a_few_copies():
+def test_a_common_argument_object_takes_a_few_steps_a_value():
     value = {"order_id": "A-104", "amount_cents": 9800, "currency": "USD", "note": None, "r": 1.5}
+    snapshot(value)
 
-    def cost(work: Any) -> float:
-        started = time.process_time()
-        for _ in range(2_000):
-            work(value)
-        return time.process_time() - started
-
-    ratio = min(cost(snapshot) / cost(dict) for _ in range(7))
-
-    assert ratio < 30
+    assert steps(lambda: snapshot(value)) < 100

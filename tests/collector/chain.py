@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,7 @@ from agenttrace.records import Record, assemble
 from agenttrace.session import AgentRun
 from tests.support.otlp_receiver import OtlpReceiver, otlp_receiver
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long something may take that takes milliseconds on an idle machine."""
 
 
@@ -281,3 +281,19 @@ class Arrived:
 def arrived(receiver: OtlpReceiver) -> Arrived:
     """What is at the receiver by now, read from the bytes that came."""
     return Arrived(records_from_otlp_spans(body) for body in list(receiver.bodies))
+
+
+def until_whole(receiver: OtlpReceiver, runs: Sequence[AgentRun]) -> Arrived:
+    """Wait until everything of these runs arrived; it is read again only as more comes."""
+    seen = sum(len(run.records()) for run in runs) - 1
+
+    def is_whole() -> bool:
+        nonlocal seen
+        count = len(receiver.spans)
+        if count <= seen:
+            return False
+        seen = count
+        return arrived(receiver).is_whole(runs)
+
+    until(is_whole, "every span at the receiver")
+    return arrived(receiver)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.collector.chain import Chain, chain
+from tests.collector.chain import PROTOCOLS, Chain, chain
 
 
 @pytest.fixture(scope="session")
@@ -14,6 +14,15 @@ def collector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     """rotel, what it forwards to, and oteltap behind that."""
     with chain(tmp_path_factory.mktemp("collector")) as one:
         yield one
+
+
+@pytest.fixture(scope="session")
+def collectors(
+    collector: Chain, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Chain]]:
+    """One for each protocol, so that the same runs can be sent by both."""
+    with chain(tmp_path_factory.mktemp("collector")) as other:
+        yield dict(zip(PROTOCOLS, (collector, other), strict=True))
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,15 @@ from agenttrace.domain import Case, Evidence, First, RequiredCall, Status, Verdi
 from agenttrace.scoring import score
 from agenttrace.session import AgentRun
 from agenttrace.testing import isolated
-from tests.collector.chain import PATIENCE_S, PROTOCOLS, Chain, arrived, exporter_to, until
+from tests.collector.chain import (
+    PATIENCE_S,
+    PROTOCOLS,
+    Chain,
+    arrived,
+    exporter_to,
+    until,
+    until_whole,
+)
 from tests.support.demo_runs import run_scenario
 from tests.support.sdk_clients import Way
 
@@ -72,7 +80,7 @@ def test_many_records_with_long_arguments_arrive_in_batches_that_every_server_ta
     with isolated(exporters=[exporter_to(collector.rotel, protocol)]) as recorder:
         run = storing(*many)
         assert recorder.flush(PATIENCE_S)
-    until(lambda: arrived(collector.receiver).is_whole([run]), "every span at the receiver")
+    until_whole(collector.receiver, [run])
 
     verdict, evidence = verdict_at(collector, run, case_of(*many))
     assert (verdict.status, evidence.digest) == (Status.PASS, run.evidence().digest)
@@ -100,7 +108,7 @@ def test_a_record_of_several_mebibytes_arrives_by_http(collector: Chain) -> None
     with isolated(exporters=[exporter_to(collector.rotel, "http")]) as recorder:
         run = storing(SMALL, BIG)
         assert recorder.flush(PATIENCE_S)
-    until(lambda: arrived(collector.receiver).is_whole([run]), "every span at the receiver")
+    until_whole(collector.receiver, [run])
 
     verdict, evidence = verdict_at(collector, run, case_of(SMALL, BIG))
     assert (verdict.status, evidence.digest) == (Status.PASS, run.evidence().digest)

@@ -16,7 +16,7 @@ from agenttrace.capture import CallDraft, ResponseDraft, ToolOffer
 from agenttrace.records import record_to_plain
 from agenttrace.session import AgentRun
 from agenttrace.testing import isolated
-from tests.collector.chain import PATIENCE_S, PROTOCOLS, Chain, arrived, exporter_to, until
+from tests.collector.chain import PATIENCE_S, PROTOCOLS, Chain, exporter_to, until_whole
 
 pytestmark = pytest.mark.slow
 
@@ -95,9 +95,8 @@ def test_every_record_comes_back_as_it_was(
     with isolated(exporters=[exporter_to(collector.rotel, protocol)]) as recorder:
         run = one_run(**options)
         assert recorder.flush(PATIENCE_S)
-    until(lambda: arrived(collector.receiver).is_whole([run]), "every span at the receiver")
+    found = until_whole(collector.receiver, [run])
 
-    found = arrived(collector.receiver)
     assert found.unusable == {}
     come = {r.ref: record_to_plain(r, content=False) for r in found.records[run.id]}
     assert come == plain(run)

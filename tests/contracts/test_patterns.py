@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.contracts import PatternError, _patterns, check_linear, compile_pattern
+from tests.support.steps import hangs
 
 SAFE = [
     "",
@@ -72,11 +72,8 @@ def test_the_extra_matches_in_linear_time_what_python_could_not():
     pytest.importorskip("re2")
     compile_pattern.cache_clear()
 
-    start = time.perf_counter()
-    found = compile_pattern("(a+)+b").fullmatch("a" * 50_000)
-
-    assert found is None
-    assert time.perf_counter() - start < 5
+    # Python's own engine would be at it for 2**50000 steps.
+    assert compile_pattern("(a+)+b").fullmatch("a" * 50_000) is None
     assert compile_pattern("(a|b)*").fullmatch("abab") is not None
     assert compile_pattern("(a|b)*").fullmatch("\ud800") is None
 
@@ -103,8 +100,5 @@ def test_no_accepted_pattern_blocks_on_a_long_value(parts: list[tuple[str, str]]
         return
     compiled = re.compile(pattern)
 
-    start = time.perf_counter()
     for text in ("a" * 3_000, "ab" * 1_500, "1" * 3_000):
-        compiled.fullmatch(text + tail)
-
-    assert time.perf_counter() - start < 2
+        assert not hangs(lambda text=text: compiled.fullmatch(text + tail), beyond_s=10)

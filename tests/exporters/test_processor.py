@@ -21,8 +21,8 @@ from agenttrace.capture import losses
 from agenttrace.exporters import RunSpanProcessor, span_processors
 from agenttrace.testing import isolated
 from tests.support.otlp_receiver import otlp_receiver
+from tests.support.waiting import PATIENCE_S, until
 
-PATIENCE_S = 10.0
 LONG_MS = "600000"
 
 
@@ -31,14 +31,12 @@ class Kept(SpanExporter):
 
     def __init__(self, answer: Callable[[Sequence[ReadableSpan]], Any] | None = None) -> None:
         self.batches: list[list[str]] = []
-        self.times: list[float] = []
         self.is_shut = False
         self._answer = answer
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         result = SpanExportResult.SUCCESS if self._answer is None else self._answer(spans)
         self.batches.append([span.name for span in spans])
-        self.times.append(time.monotonic())
         return result
 
     def shutdown(self) -> None:
@@ -50,13 +48,6 @@ class Kept(SpanExporter):
     @property
     def names(self) -> list[str]:
         return [name for batch in self.batches for name in batch]
-
-
-def until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.002)
 
 
 @pytest.fixture
@@ -87,11 +78,9 @@ def test_a_settled_run_is_sent_at_once():
     with isolated(exporters=[kept]):
         with agenttrace.run():
             work(1)
-        ended = time.monotonic()
         until(lambda: "agent_run" in kept.names)
 
     assert kept.names == ["execute_tool work", "agent_run"]
-    assert kept.times[-1] - ended < 0.2
 
 
 @pytest.mark.usefixtures("_never_by_itself")
@@ -132,14 +121,13 @@ def test_a_slow_exporter_does_not_hold_up_who_ends_a_span():
     blocked = threading.Event()
     kept = Kept(lambda spans: blocked.wait(PATIENCE_S) and SpanExportResult.SUCCESS)
     with isolated(exporters=[kept]):
-        began = time.monotonic()
         for number in range(20):
             with agenttrace.run():
                 work(number)
-        took = time.monotonic() - began
+        sent_by_then = kept.names
         blocked.set()
 
-    assert took < 2
+    assert sent_by_then == []
     assert kept.names.count("agent_run") == 20
 
 
@@ -216,14 +204,13 @@ def test_a_flush_takes_no_longer_than_it_may():
     kept = Kept(lambda spans: blocked.wait(PATIENCE_S) and SpanExportResult.SUCCESS)
     provider = provider_of(kept)
     end_spans(provider, "a")
-    began = time.monotonic()
     flushed = provider.force_flush(50)
-    took = time.monotonic() - began
+    sent_by_then = kept.names
     blocked.set()
     provider.shutdown()
 
     assert not flushed
-    assert took < 2
+    assert sent_by_then == []
 
 
 @pytest.mark.usefixtures("_never_by_itself")
