@@ -9,6 +9,7 @@ import copy
 import json
 import pickle
 import threading
+import time
 from typing import Any
 
 import httpx2
@@ -29,19 +30,25 @@ PATHS = {"chat": "/chat/completions", "responses": "/responses"}
 @pytest.mark.parametrize("way", SYNC_STREAMED, ids=str)
 def test_a_second_reader_that_is_refused_ends_no_stream(way: Way, handed: Handed):
     refused: list[BaseException] = []
-    turn = Turn(calls=TURN.calls, delay_s=0.02)
-    with ScriptedProvider([turn]) as provider, way.client(provider) as client:
-        stream = way.create(client)(**way.options({}))
-        reading = threading.Thread(target=lambda: list(stream))
-        reading.start()
-        while reading.is_alive():
+
+    def read() -> None:
+        while True:
             try:
                 next(stream)
             except StopIteration:
-                break
+                return
             except ValueError as error:
                 refused.append(error)
-        reading.join()
+                time.sleep(0.001)  # whoever reads has its turn
+
+    turn = Turn(calls=TURN.calls, delay_s=0.1)
+    with ScriptedProvider([turn]) as provider, way.client(provider) as client:
+        stream = way.create(client)(**way.options({}))
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for reader in readers:
+            reader.join()
 
     assert {str(error) for error in refused} == {"generator already executing"}
     assert (handed.call.raw, handed.call.complete) == ('{"order_id":"A-104"}', True)
@@ -83,7 +90,7 @@ def test_a_streams_iterator_is_copied_no_more_than_a_generator(
     assert handed.call.raw == '{"order_id":"A-104"}'
 
 
-@pytest.mark.parametrize("kind", [httpx2.Response, str, dict, object])
+@pytest.mark.parametrize("kind", [httpx2.Response, str, dict[str, object], object])
 @pytest.mark.parametrize("api", sorted(PATHS))
 def test_an_answer_that_is_asked_for_unparsed_is_recorded(api: str, kind: Any, handed: Handed):
     way = Way(api, is_async=False, is_streamed=False)
