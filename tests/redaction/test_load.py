@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agenttrace.errors import ConfigurationError
-from agenttrace.redaction import _load, load_redactor
+from agenttrace.redaction import _load, find_redactor, load_redactor
 
 HEX = "ab" * 32
 
@@ -83,45 +83,97 @@ def test_without_any_folder_the_key_is_ephemeral_and_that_is_said_once(tmp_path,
     assert len(caplog.records) == 1
 
 
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-def test_a_key_that_others_can_read_is_used_and_warned_of(tmp_path, caplog):
-    load_redactor(None, tmp_path, {})
-    (tmp_path / ".agenttrace" / "key").chmod(0o644)
+def kept_key(folder: Path, text: str = HEX, mode: int = 0o600) -> Path:
+    path = folder / ".agenttrace" / "key"
+    path.parent.mkdir()
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def open_to_others(folder: Path) -> None:
+    kept_key(folder, mode=0o644)
+
+
+def too_short(folder: Path) -> None:
+    kept_key(folder, "oops")
+
+
+def empty(folder: Path) -> None:
+    kept_key(folder, "")
+
+
+def a_link(folder: Path) -> None:
+    (folder / "elsewhere").write_text(HEX)
+    (folder / "elsewhere").chmod(0o600)
+    (folder / ".agenttrace").mkdir()
+    (folder / ".agenttrace" / "key").symlink_to(folder / "elsewhere")
+
+
+def a_folder(folder: Path) -> None:
+    (folder / ".agenttrace" / "key").mkdir(parents=True)
+
+
+def not_to_be_read(folder: Path) -> None:
+    kept_key(folder, mode=0o000)
+
+
+UNUSABLE = {
+    open_to_others: "chmod 600",
+    too_short: "at least 16",
+    empty: "at least 16",
+    a_link: "is a link",
+    a_folder: "is no file",
+    not_to_be_read: "cannot be read",
+}
+
+
+def _skip_what_cannot_be(make) -> None:
+    if os.name != "posix":
+        pytest.skip("modes and links are POSIX")
+    if make is not_to_be_read and os.geteuid() == 0:
+        pytest.skip("root reads everything")
+
+
+@pytest.mark.parametrize("make", UNUSABLE, ids=lambda make: make.__name__)
+def test_a_key_file_that_cannot_be_used_is_refused_where_recording_is_set_up(make, tmp_path):
+    _skip_what_cannot_be(make)
+    make(tmp_path)
+
+    for load in (load_redactor, find_redactor):
+        with pytest.raises(ConfigurationError, match=UNUSABLE[make]) as refused:
+            load(directory=tmp_path, environ={})
+        assert str(tmp_path / ".agenttrace" / "key") in str(refused.value)
+        assert HEX not in str(refused.value)
+        assert "oops" not in str(refused.value)
+
+
+@pytest.mark.parametrize("make", UNUSABLE, ids=lambda make: make.__name__)
+def test_a_program_that_merely_records_goes_on_with_a_key_of_its_own(make, tmp_path, caplog):
+    _skip_what_cannot_be(make)
+    make(tmp_path)
 
     with caplog.at_level(logging.WARNING, logger="agenttrace"):
-        load_redactor(None, tmp_path, {})
+        made = [load_redactor(None, tmp_path, {}, is_strict=False) for _ in range(2)]
 
-    assert "chmod 600" in caplog.text
+    assert [one.source for one in made] == ["ephemeral", "ephemeral"]
+    assert made[0].key_id != made[1].key_id
+    assert len(caplog.records) == 1
+    assert HEX not in caplog.text
 
 
-@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="no O_NOFOLLOW")
-def test_a_link_in_the_keys_place_is_not_followed(tmp_path):
-    (tmp_path / ".agenttrace").mkdir()
-    (tmp_path / "elsewhere").write_text(HEX)
-    (tmp_path / ".agenttrace" / "key").symlink_to(tmp_path / "elsewhere")
+def test_a_short_key_of_the_environment_is_passed_over_by_who_merely_records(tmp_path):
+    environ = {"AGENTTRACE_KEY": "short"}
 
-    made = load_redactor(None, tmp_path, {})
-
-    assert made.key_id != load_redactor(HEX).key_id
+    assert load_redactor(None, tmp_path, environ, is_strict=False).source == "ephemeral"
+    with pytest.raises(ConfigurationError, match="AGENTTRACE_KEY"):
+        load_redactor(None, tmp_path, environ)
 
 
 @pytest.mark.parametrize("key", ["short", b"short", "  abc  "])
 def test_a_short_key_is_refused_with_what_to_do(key):
     with pytest.raises(ConfigurationError, match="at least 16"):
         load_redactor(key)
-
-
-def test_a_spoilt_key_file_is_refused_and_named(tmp_path):
-    (tmp_path / ".agenttrace").mkdir()
-    path = tmp_path / ".agenttrace" / "key"
-    path.write_text("oops")
-    path.chmod(0o600)
-
-    with pytest.raises(ConfigurationError) as refused:
-        load_redactor(None, tmp_path, {})
-
-    assert str(path) in str(refused.value)
-    assert "oops" not in str(refused.value)
 
 
 def _key_id_of(folder: str) -> str:

@@ -97,7 +97,7 @@ class ToolCall:
     """Bytes of the canonical arguments before any masking or cut."""
 
     inferred: bool = False
-    """The run was taken because it was the only open one; the context was lost."""
+    """The context was lost, and the run is a guess: the only open one, or the thread starter's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -177,6 +177,8 @@ class Masking:
     """Whether the case's values are masked the same way."""
     bits: int | None = None
     key_id: str | None = None
+    digests: bool = False
+    """A digest stands in the place of every value; none was kept."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

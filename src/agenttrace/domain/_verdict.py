@@ -131,5 +131,8 @@ class Verdict:
 
 
 def _short(value: JsonValue) -> str:
+    if isinstance(value, str) and value.startswith("[digest:") and value.count(":") == 5:
+        _, kind, _, _, exact, _ = value.split(":")
+        return f"<{kind} #{exact[:8]}>"
     text = ascii(value)
     return text if len(text) <= 40 else f"{text[:38]}…"

@@ -1,7 +1,8 @@
 """Where the key comes from: the argument, the environment, a file of the project or of the user.
 
 Without any of these the key lives as long as the process: nothing it masks can be compared with
-what another process masks, which is logged once.
+what another process masks, which is logged once. A key that is there and cannot be used is refused
+where recording is set up on purpose; a program that merely records goes on with an ephemeral one.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ KEY_BYTES: Final = 32
 
 _HEX: Final = re.compile(r"[0-9a-fA-F]{64}")
 _MAX_FILE: Final = 4_096
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _log = logging.getLogger("agenttrace")
 _warned: set[str] = set()
 
@@ -32,6 +34,8 @@ def load_redactor(
     key: str | bytes | None = None,
     directory: Path | None = None,
     environ: Mapping[str, str] = os.environ,
+    *,
+    is_strict: bool = True,
     **options: Any,
 ) -> Redactor:
     """Make a redactor with the key that is at hand, or with a new one.
@@ -44,14 +48,21 @@ def load_redactor(
     Args:
         key: Text of 64 hexadecimal digits, or any other text or bytes of at least 16 bytes.
         directory: Folder of the project; the current one by default.
+        is_strict: False goes on with an ephemeral key where a key cannot be used, and logs why.
         options: As for `Redactor`.
 
     Raises:
-        ConfigurationError: A key that was given, or that a file holds, is too short or malformed.
+        ConfigurationError: A key that was given, or that is kept in a file, cannot be used.
     """
     made: Redactor
     try:
-        found, source = _find(key, directory, environ)
+        try:
+            found, source = _find(key, directory, environ)
+        except ConfigurationError as error:
+            if is_strict:
+                raise
+            _warn("unusable", "agenttrace masks with a key of this process alone: %s", error)
+            found, source = secrets.token_bytes(KEY_BYTES), "ephemeral"
         made = Redactor(found, source=source, **options)
     except ValueError as error:
         raise ConfigurationError(f"No redactor was made: {error}.") from error
@@ -66,7 +77,7 @@ def find_redactor(
     Looks where `load_redactor` looks, and makes nothing.
 
     Raises:
-        ConfigurationError: A key that was found is too short or malformed.
+        ConfigurationError: A key that was found cannot be used.
     """
     try:
         known = _known(None, directory, environ)
@@ -136,19 +147,37 @@ def _decoded(key: str | bytes, where: str) -> bytes:
 
 
 def _read(path: Path) -> bytes | None:
-    """The key in a file; None where there is no file, or no right to read it."""
+    """The key in a file; None where there is no file.
+
+    Raises:
+        ConfigurationError: There is one, and it cannot be read, is no file of its owner's alone, or
+            holds no key.
+    """
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:
+        handle = os.open(path, _FLAGS)
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    with os.fdopen(handle, "rb") as file:
-        mode = os.fstat(file.fileno()).st_mode
+    except OSError as error:
+        reason = "is a link" if path.is_symlink() else f"cannot be read ({error.strerror or error})"
+        raise _unusable(path, reason, "make it a file that you may read") from error
+    try:
+        mode = os.fstat(handle).st_mode
         if not stat.S_ISREG(mode):
-            return None
+            raise _unusable(path, "is no file", "move it away")
         if os.name == "posix" and mode & 0o077:
-            _warn(str(path), "%s is open to other users; run: chmod 600 %s", path, path)
-        text = file.read(_MAX_FILE)
+            reason = f"is open to other users (mode {stat.S_IMODE(mode):04o})"
+            raise _unusable(path, reason, f"run: chmod 600 {path}")
+        text = os.read(handle, _MAX_FILE)
+    finally:
+        os.close(handle)
     return _decoded(text.decode("utf-8", "replace"), str(path))
+
+
+def _unusable(path: Path, reason: str, then: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"The key file {path} {reason}. No key was taken from it, and nothing was set up. "
+        f"To go on, {then}; or pass a key, or set {ENVIRONMENT}."
+    )
 
 
 def _create(path: Path) -> bytes | None:
@@ -166,7 +195,7 @@ def _create(path: Path) -> bytes | None:
         finally:
             draft.unlink()
     except FileExistsError:
-        return _read(path)
+        return _read(path) if path.is_file() else None
     except OSError:
         return None
     return bytes.fromhex(text)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from threading import RLock
 from typing import Final
 
-from agenttrace.redaction._tokens import DROPPED
+from agenttrace.redaction._tokens import DROPPED, TOKEN
 
 MAX_VALUES: Final = 10_000
 """Values that one run remembers; what is beyond is counted."""
@@ -68,6 +68,15 @@ class Remembered:
                     self._by_head[text[:MIN_LENGTH]] = dict(sorted(more.items(), reverse=True))
             self._tokens[text] = token  # last: whoever sees the new length finds the value
         return True
+
+    def token_of(self, text: str) -> str | None:
+        """The token of a remembered value; None for any other text."""
+        return self._tokens.get(text)
+
+    def group_of(self, text: str) -> str | None:
+        """The group that a remembered value was masked under; None for any other text."""
+        match = TOKEN.fullmatch(self._tokens.get(text, ""))
+        return match[1] if match else None
 
     def find_cut(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Where a remembered value begins that the end of the text cuts off."""

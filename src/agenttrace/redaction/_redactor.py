@@ -13,6 +13,8 @@ from typing import Final
 
 from agenttrace.domain import BOUNDARIES, Evidence, JsonObject, JsonValue, Masking
 from agenttrace.records import canonical
+from agenttrace.redaction._digests import Digester, key_ids
+from agenttrace.redaction._expected import Expected
 from agenttrace.redaction._fields import (
     DEFAULT_FIELDS,
     MAX_NAME_LENGTH,
@@ -22,6 +24,7 @@ from agenttrace.redaction._fields import (
 )
 from agenttrace.redaction._paths import PathRules
 from agenttrace.redaction._patterns import DEFAULT_PATTERNS, SecretPattern
+from agenttrace.redaction._run_digest import RunDigests
 from agenttrace.redaction._run_mask import RunMask
 from agenttrace.redaction._tokens import BITS, contains_token, make_token
 from agenttrace.redaction._triggers import Triggers
@@ -82,9 +85,16 @@ class Redactor:
         self._fields = field_rules(fields)
         self._token_key = _derived(key, "token")
         self._digest_key = _derived(key, "digest")
+        self._leaf_key = _derived(key, "leaf")
         self._groups: dict[str, str | None] = {}
         self.triggers: Final = Triggers(self.patterns)
         self.endings: Final = self._fields.endings()
+
+        self.digester: Final = Digester(self.key_id, self._leaf_hash)
+
+    def _leaf_hash(self, text: str) -> str:
+        data = text.encode("utf-8", "surrogatepass")
+        return hmac.digest(self._leaf_key, data, "sha256")[: BITS // 8].hex()
 
     def __repr__(self) -> str:
         return f"<Redactor key_id={self.key_id} source={self.source}>"
@@ -119,9 +129,21 @@ class Redactor:
         """The masks of one run, which also finds what was masked before in later texts."""
         return RunMask(self)
 
+    def digests_for_run(self) -> RunDigests:
+        """What one run is recorded with where no value at all may be kept."""
+        return RunDigests(self)
+
     def mask_expected(self, arguments: JsonObject) -> dict[str, JsonValue]:
         """A case's expected arguments, masked like observed ones; tokens are left as they are."""
         return self.for_run().mask_arguments(arguments)
+
+    def expected_by(self, evidence: Evidence) -> Expected:
+        """What brings a case's values into the form that the values of this evidence have."""
+        return Expected(self, evidence)
+
+    def digest_expected(self, arguments: JsonObject) -> dict[str, JsonValue]:
+        """A case's expected arguments, each leaf a digest."""
+        return self.digests_for_run().mask_arguments(arguments)
 
     def unknown_keys(self, evidence: Evidence) -> frozenset[str]:
         """Ids of other keys that the evidence's calls were masked with.
@@ -132,6 +154,7 @@ class Redactor:
         for boundary in BOUNDARIES:
             for call in evidence.at(boundary):
                 found |= contains_token(call.arguments) | contains_token(call.raw)
+                found |= key_ids(call.arguments)
         return frozenset(found - {self.key_id})
 
     def digest(self, value: JsonValue) -> str:

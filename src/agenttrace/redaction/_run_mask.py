@@ -9,14 +9,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from threading import RLock, local
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from agenttrace.domain import JsonObject, JsonValue, Masking
+from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.records import JsonTextError, canonical, mask_text, parse_json
+from agenttrace.redaction._forms import (
+    BYTES_KEY,
+    BYTES_MARK,
+    empty_like,
+    is_base64_at,
+    is_container,
+    is_known,
+    is_long_number,
+    may_be_json,
+    quoted,
+    spellings,
+    text_of_base64,
+)
+from agenttrace.redaction._keyed import Keyed
 from agenttrace.redaction._memory import Remembered
+from agenttrace.redaction._schemas import mask_schema
 from agenttrace.redaction._texts import TextMask
 from agenttrace.redaction._tokens import DROPPED, SetAside, is_token
 
@@ -31,6 +45,7 @@ _MAX_CLEAN: Final = 4_096
 _MAX_CLEAN_LENGTH: Final = 256
 _MIN_KEY: Final = 8
 _STRING: Final = re.compile(r'("(?:[^"\\]|\\.)*+")(\s*:)?')
+_BYTES_KEYS: Final = frozenset({BYTES_MARK, "head"})
 _Path = tuple[str | int, ...]
 _Frame = tuple[Any, Any, str | None, _Path | None]
 _T = TypeVar("_T")
@@ -42,7 +57,7 @@ class _Drops(local):
     count = 0
 
 
-class RunMask:
+class RunMask(Keyed):
     """Masks what one run records; usable from several threads. Nothing here raises.
 
     What cannot be masked is dropped: `[dropped:mask-error]` stands in its place, and `errors`
@@ -50,7 +65,7 @@ class RunMask:
     """
 
     def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
+        super().__init__(redactor)
         self._memory = Remembered()
         self._texts = TextMask(redactor, self._memory)
         self._clean: set[str] = set()
@@ -90,12 +105,25 @@ class RunMask:
         dropped: JsonValue = DROPPED
         return self._guarded(lambda: self._walk(value, group)[0], dropped)
 
+    def mask_fields(self, data: JsonObject, kept: frozenset[str]) -> dict[str, JsonValue]:
+        """What an event says, with secrets replaced."""
+        return self.mask_arguments(data)
+
+    def mask_schema(self, schema: JsonValue) -> JsonValue:
+        """A tool's JSON Schema: its types stay, its texts and stated values are masked."""
+        group_of = self._redactor.group_of
+        dropped: JsonValue = DROPPED
+        return self._guarded(
+            lambda: mask_schema(schema, group_of, lambda value, group: self._walk(value, group)[0]),
+            dropped,
+        )
+
     def mask_raw(self, text: str) -> str:
         """Argument text, valid or broken; parsed, it gives what `mask_arguments` gives.
 
         What is not masked stays byte for byte.
         """
-        if not _may_be_json(text):
+        if not may_be_json(text):
             return self.mask_text(text)
         return self._guarded(lambda: self._json_text(text, 0, is_arguments=True), DROPPED)
 
@@ -115,17 +143,9 @@ class RunMask:
         """
         self._guarded(lambda: self._walk(arguments, None)[0], None)
 
-    def digest(self, value: JsonValue) -> str:
-        """As `Redactor.digest`."""
-        return self._redactor.digest(value)
-
-    def digest_text(self, text: str | bytes) -> str:
-        """As `Redactor.digest_text`."""
-        return self._redactor.digest_text(text)
-
-    def masking(self) -> Masking:
-        """As `Redactor.masking`."""
-        return self._redactor.masking()
+    def learn(self, text: str, token: str) -> None:
+        """Note a secret that was masked elsewhere."""
+        self._memory.add(text, token)
 
     def _guarded(self, mask: Callable[[], _T], dropped: _T) -> _T:
         """Mask; again when that showed a secret which an earlier part may hold as well."""
@@ -150,17 +170,7 @@ class RunMask:
         """Whether an object holds names and scalars only that are known to be no secrets."""
         if self._clean_at != len(self._memory) or self._redactor.paths.depth:
             return False
-        names, clean = self._plain_names, self._clean
-        for key, item in value.items():
-            if key not in names:
-                return False
-            kind = type(item)
-            if kind is str:
-                if item not in clean:
-                    return False
-            elif not (kind is int or item is None or kind is bool or kind is float):
-                return False
-        return True
+        return is_known(value, self._plain_names, self._clean, has_secrets=self._clean_at > 0)
 
     def _walk(
         self, value: JsonValue, group: str | None, *, level: int = 0, is_arguments: bool = True
@@ -171,11 +181,11 @@ class RunMask:
             level: How many strings' JSON texts the value stands in.
             is_arguments: Whether paths count; they do not inside of JSON text in a string.
         """
-        if not _is_container(value):
+        if not is_container(value):
             masked = self._leaf(value, group, level)
             return masked, masked == value
         paths = self._redactor.paths
-        result = _empty_like(value)
+        result = empty_like(value)
         is_same = True
         start: _Path | None = () if paths.depth and group is None and is_arguments else None
         stack: list[_Frame] = [(value, result, group, start)]
@@ -190,11 +200,13 @@ class RunMask:
                 if inner is None and path is not None and len(path) < paths.depth:
                     here = (*path, key)
                     inner = paths.group_at(here)
-                if _is_container(item):
-                    masked = _empty_like(item)
+                if is_container(item):
+                    masked = empty_like(item)
                     stack.append((item, masked, inner, here))
                 else:
-                    masked = self._leaf(item, inner, level)
+                    is_bytes = key in _BYTES_KEYS and is_base64_at(source, key)
+                    mask = self._bytes if is_bytes else self._leaf
+                    masked = mask(item, inner, level)
                     if masked is not item and masked != item:
                         is_same = False
                 if isinstance(out, list):
@@ -207,10 +219,12 @@ class RunMask:
 
     def _leaf(self, value: JsonValue, group: str | None, level: int) -> JsonValue:
         if group is None:
-            if not isinstance(value, str):
-                return value if value is None or isinstance(value, int | float) else DROPPED
             try:
-                return self._text(value, level)
+                if isinstance(value, str):
+                    return self._text(value, level)
+                if is_long_number(value):
+                    return self._number(value) or value
+                return value if value is None or isinstance(value, int | float) else DROPPED
             except Exception:  # noqa: BLE001 - one text is lost, and not the call
                 self._drops.count += 1
                 return DROPPED
@@ -222,13 +236,35 @@ class RunMask:
             self._drops.count += 1
             return DROPPED
 
+    def _number(self, value: int | float) -> str | None:
+        """The token of a number that was masked elsewhere in the run."""
+        group = self._memory.group_of(canonical(value)) if len(self._memory) else None
+        return None if group is None else self._redactor.token(value, group)
+
+    def _bytes(self, value: JsonValue, group: str | None, level: int = 0) -> JsonValue:
+        """Bytes in base64, which hide a secret from a search and from nobody else."""
+        text = text_of_base64(value) if isinstance(value, str) else None
+        if text is None:
+            return self._leaf(value, group, level)
+        try:
+            if group is None:
+                is_clean = self._texts.mask(text, is_cut=True) == text
+                return value if is_clean else self._token(value, "bytes")
+            token = self._token(value, group)
+            if text.isprintable():
+                self._memory.add(text, token)
+            return token
+        except Exception:  # noqa: BLE001 - as above
+            self._drops.count += 1
+            return DROPPED
+
     def _token(self, value: JsonValue, group: str) -> str:
         if isinstance(value, str) and (value == DROPPED or is_token(value)):
             return value
         token = self._redactor.token(value, group)
         text = value if isinstance(value, str) else canonical(value)
         if self._memory.add(text, token) and text is value:
-            for spelled in _spellings(text):
+            for spelled in spellings(text):
                 self._memory.add(spelled, token)
         return token
 
@@ -238,9 +274,15 @@ class RunMask:
         plain = self._plain_names
         group = self._redactor.group_of(name)
         shown = name
-        if len(name) >= _MIN_KEY:
+        if name.startswith(BYTES_KEY):
+            masked = self._bytes(name.removeprefix(BYTES_KEY), None)
+            shown = name if name.endswith(str(masked)) else f"{BYTES_KEY}{masked}"
+        elif len(name) >= _MIN_KEY:
             masked = self._texts.mask(name, assignments=False)
             shown = name if masked == name else masked
+        elif len(self._memory) and not name.isalpha():
+            # A short name of letters alone is likelier to be a name than somebody's secret.
+            shown = self._memory.token_of(name) or name
         if group is None and shown is name and len(name) <= _MAX_CLEAN_LENGTH:
             if len(plain) >= _MAX_CLEAN:
                 plain.clear()
@@ -256,7 +298,7 @@ class RunMask:
         masked = text if self._redactor.mask is None else self._redactor.mask(text)
         if not isinstance(masked, str):
             raise TypeError("a mask gives text")
-        if level < MAX_NESTED_TEXTS and _may_be_json(masked) and not is_token(masked):
+        if level < MAX_NESTED_TEXTS and may_be_json(masked) and not is_token(masked):
             masked = self._json_text(masked, level + 1, is_arguments=False)
         else:
             masked = self._texts.mask(masked)
@@ -297,7 +339,7 @@ class RunMask:
     def _raw_key(self, match: re.Match[str]) -> str:
         """A string of a JSON text: as it is, unless it is a key with a secret in it."""
         source = match[0]
-        if match[2] is None or len(source) < _MIN_KEY:
+        if match[2] is None:
             return source
         key = json.loads(match[1])
         shown, _ = self._field(key)
@@ -331,7 +373,10 @@ class RunMask:
             if group is None:
                 if isinstance(value, str):
                     masked = self._text(value, level)
-                    return None if masked == value else _quoted(masked, source)
+                    return None if masked == value else quoted(masked, source)
+                if is_long_number(value):
+                    number = self._number(value)
+                    return None if number is None else quoted(number, source)
                 if value is None and source != "null":
                     masked = self._texts.mask(source)
                     return None if masked == source else masked
@@ -340,53 +385,7 @@ class RunMask:
                 return None
             known = value if isinstance(value, str | int | float) else source
             token = self._token(known, group)
-            return None if token == value else _quoted(token, source)
+            return None if token == value else quoted(token, source)
         except Exception:  # noqa: BLE001 - one value is lost, and not the text around it
             self._drops.count += 1
-            return _quoted(DROPPED, source)
-
-
-def _is_container(value: object) -> TypeGuard[Sequence[JsonValue] | Mapping[str, JsonValue]]:
-    kind = type(value)
-    if kind is str or kind is int or value is None or kind is bool or kind is float:
-        return False
-    return kind is dict or kind is list or isinstance(value, tuple | Mapping | list)
-
-
-def _empty_like(value: object) -> dict[str, JsonValue] | list[JsonValue]:
-    return {} if type(value) is dict or isinstance(value, Mapping) else []
-
-
-def _may_be_json(text: str) -> bool:
-    """Whether a text begins like a JSON object or array."""
-    if text[:1] in _BRACKETS:
-        return True
-    return text[:1] in _BLANKS and text.lstrip()[:1] in _BRACKETS
-
-
-_BRACKETS: Final = frozenset("{[")
-_BLANKS: Final = frozenset(" \t\r\n")
-
-
-def _quoted(text: str, source: str) -> str:
-    """A JSON string in place of a value's source; left open where the source was cut off."""
-    string = json.dumps(text)
-    is_open = source[:1] == '"' and (len(source) < 2 or source[-1] != '"')
-    return string[:-1] if is_open else string
-
-
-def _spellings(value: str) -> set[str]:
-    """How a text may be spelled inside other texts."""
-    if value.isalnum() and value.isascii():
-        return set()
-    try:
-        in_url = quote(value, safe="")
-    except UnicodeEncodeError:
-        in_url = value
-    spelled = {
-        json.dumps(value)[1:-1],
-        json.dumps(value, ensure_ascii=False)[1:-1],
-        repr(value)[1:-1],
-        in_url,
-    }
-    return spelled - {value}
+            return quoted(DROPPED, source)

@@ -69,6 +69,8 @@ class TextMask:
             if token is None:
                 group = "text" if rank == _REMEMBERED else name
                 token = self._redactor.token(text[begin:end], group)
+                if rank == _SHAPE or (rank == _ASSIGNED and _is_no_word(text[begin:end])):
+                    self._memory.add(text[begin:end], token)
             parts += [text[done:begin], token]
             done = end
         parts.append(text[done:])
@@ -85,3 +87,8 @@ class TextMask:
             for start, end, token in self._memory.find(text):
                 spans.append((start, -end, _REMEMBERED, token))
         return spans
+
+
+def _is_no_word(text: str) -> bool:
+    """Whether a value that stood behind a name in prose may be looked for elsewhere too."""
+    return not text.isalpha() and text.split() == [text]

@@ -172,6 +172,8 @@ def raw_differs(call: ToolCall) -> bool:
     """Whether the text as received is not what the arguments say."""
     if call.raw is None:
         return call.arguments is None and call.boundary is Boundary.MODEL
+    if call.raw.startswith("[digest:text_object:"):
+        return False
     read = parse_arguments(call.raw)
     return read.value is None or call.arguments is None or not _same(read.value, call.arguments)
 

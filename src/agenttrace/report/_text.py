@@ -18,6 +18,9 @@ NOTHING: Final = "-"
 """Stands where there is no value; a value that is this text has quotes."""
 _ELLIPSIS: Final = "…"
 _NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_DIGEST: Final = re.compile(
+    r'"?\[digest:([a-z_]{1,24}):([0-9]{1,12}|-):[0-9a-f]{8}:([0-9a-f]{8})[0-9a-f]{24}:[0-9a-f]{32}\]"?'
+)
 _ESCAPE: Final = re.compile(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|.)"
 )
@@ -25,6 +28,8 @@ _ESCAPE: Final = re.compile(
 
 def visible(text: str) -> str:
     """The text with every character that does not print shown by its number."""
+    if "[digest:" in text:
+        text = _DIGEST.sub(_digest_shown, text)
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else _escaped(char) for char in text)
@@ -42,6 +47,7 @@ def value_text(value: JsonValue | Missing, *, ascii_only: bool = False) -> str:
         text = dump_json(value)
     except (TypeError, ValueError) as error:
         return visible(f"<no JSON: {error}>")
+    text = _DIGEST.sub(_digest_shown, text)
     return text if ascii_only else _ESCAPE.sub(_shown, text)
 
 
@@ -99,6 +105,17 @@ def elided(text: str, width: int) -> str:
 def padded(text: str, width: int) -> str:
     """The text filled up to so many columns."""
     return text + " " * max(0, width - cells(text))
+
+
+def _digest_shown(match: re.Match[str]) -> str:
+    """A digest for people: what was there, how long, and enough of the hash to compare it by."""
+    kind, size, exact = match.groups()
+    if kind in ("object", "array"):
+        return f"<{kind} of {size} #{exact}>"
+    if kind.startswith("text_"):
+        kind = f"text, {kind.removeprefix('text_').replace('_', ' ')},"
+    length = "" if size == "-" else f" of {size}"
+    return f"<{kind}{length} #{exact}>"
 
 
 def _escaped(char: str) -> str:

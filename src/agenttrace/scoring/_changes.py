@@ -17,6 +17,7 @@ from agenttrace.domain import MISSING, JsonObject, JsonValue, Kind, Missing
 from agenttrace.records import JsonTextError, at_pointer, canonical, escape, parse_json
 from agenttrace.scoring._masks import looks_masked
 from agenttrace.scoring._normalizers import instant_of
+from agenttrace.scoring._opaque import digest_kind, is_cut_down, same
 from agenttrace.scoring._rules import exact, is_number
 
 _EXACT_INTEGERS: Final = 2**53
@@ -44,6 +45,10 @@ def changes(before: JsonObject, after: JsonObject, path: str = "") -> list[Chang
     work: list[tuple[JsonObject, JsonObject, str]] = [(before, after, path)]
     while work:
         left, right, at = work.pop()
+        if is_cut_down(left) or is_cut_down(right):
+            if not same(left, right):
+                found.append(Change(kind=Kind.VALUE_CHANGED, path=at, before=left, after=right))
+            continue
         found += _keys_changed(left, right, at)
         for key, old in left.items():
             if key not in right:
@@ -55,7 +60,7 @@ def changes(before: JsonObject, after: JsonObject, path: str = "") -> list[Chang
             if isinstance(old, Mapping) and isinstance(new, Mapping) and old and new:
                 # Equal ones are found out member by member: asking at every level costs a square.
                 work.append((old, new, here))
-            elif canonical(old) != canonical(new):
+            elif not same(old, new):
                 found.append(Change(kind=value_kind(old, new), path=here, before=old, after=new))
     return found
 
@@ -90,9 +95,9 @@ def _keys_changed(left: JsonObject, right: JsonObject, at: str) -> list[Change]:
         for key in new:
             texts.setdefault(canonical(right[key]), []).append(key)
         for key in list(gone):
-            same = texts.get(canonical(left[key]))
-            if same:
-                taken = same.pop(0)
+            equal = texts.get(canonical(left[key]))
+            if equal:
+                taken = equal.pop(0)
                 old_path, new_path = f"{at}/{escape(key)}", f"{at}/{escape(taken)}"
                 found.append(
                     Change(kind=Kind.RENAMED, path=old_path, before=old_path, after=new_path)
@@ -112,6 +117,9 @@ def value_kind(before: JsonValue, after: JsonValue) -> Kind:
     """The most specific kind of a change; the two values are known to differ."""
     if isinstance(after, str) and looks_masked(after):
         return Kind.MASKED
+    digested = digest_kind(before, after)
+    if digested is not None:
+        return digested
     if _is_beginning(before, after):
         return Kind.TRUNCATED
     if is_number(before) and is_number(after):

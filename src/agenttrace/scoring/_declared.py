@@ -15,8 +15,10 @@ from typing import Any
 
 from agenttrace.domain import Contract, Evidence, JsonObject, JsonValue, ToolContract
 from agenttrace.records import JsonTextError, dump_json, parse_json
+from agenttrace.scoring._declared_opaque import without_values
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._normalizers import normalizer
+from agenttrace.scoring._opaque import is_cut_down, is_opaque
 from agenttrace.scoring._rules import is_number
 
 Defaults = Mapping[str, Mapping[str, JsonValue]]
@@ -70,8 +72,11 @@ class Declared:
         args: JsonObject = call.args or {}
         declared = self.contract.tools.get(name)
         stated = self.defaults.get(name)
+        if is_cut_down(args):
+            return CallForm(name, args, form.raw)
         if declared is not None:
-            args = _changed(args, _left_to_do(declared) if adapted else declared, stated)
+            changed = _changed(args, _left_to_do(declared) if adapted else declared, stated)
+            args = without_values(changed, declared, adapted=adapted)
         elif stated:
             args = {**stated, **args}
         return CallForm(name, args, form.raw)
@@ -138,11 +143,11 @@ def _changed(
         out = {name: value for name, value in out.items() if name in known}
     out = {**(stated or {}), **declared.defaults, **out}
     for name, how in declared.normalize.items():
-        if name in out:
+        if name in out and not is_opaque(out[name]):
             out[name] = normalizer(how)(out[name])
     for name in declared.fold_case:
         value = out.get(name)
-        if isinstance(value, str):
+        if isinstance(value, str) and not is_opaque(value):
             out[name] = value.casefold()
     return out
 
@@ -161,6 +166,8 @@ def _scaled(value: JsonValue, unit: str) -> JsonValue:
 
 
 def _read_as(value: JsonValue, kind: str) -> JsonValue:
+    if is_opaque(value):
+        return value
     if isinstance(value, str):
         return _text_as(value, kind)
     return dump_json(value) if kind == "string" and is_number(value) else value

@@ -1,17 +1,28 @@
-"""What leaves open a divergence that was found: masks, unread records, unfinished responses.
+"""What leaves open a divergence that was found: masks, lost contexts, records that are not whole.
 
-A mask that a recorder wrote says nothing about the value behind it, unless both sides were masked
-by the same equality-keeping method, or digests taken before masking decide.
+A record whose run was only inferred may be another run's, unless the call's own ids say that it
+answers one of this run. A mask that a recorder wrote says nothing about the value behind it, unless
+both sides were masked by the same equality-keeping method, or digests taken before masking decide.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agenttrace.domain import BOUNDARIES, Boundary, Cause, Divergence, Kind, Missing
+from agenttrace.domain import (
+    BOUNDARIES,
+    Boundary,
+    Cause,
+    Divergence,
+    Kind,
+    LinkedBy,
+    Missing,
+    ToolCall,
+)
 from agenttrace.scoring._causes import unusable_records
 from agenttrace.scoring._masks import holds_mask
 from agenttrace.scoring._row import Row
+from agenttrace.scoring._unknown import unknown_causes
 
 _KEEP_DIFFERENCES = ("hash", "hmac-sha256", "pattern", "constant")
 
@@ -23,7 +34,42 @@ def doubts(row: Row, *, clean: bool, reference_masked: bool = False) -> list[Cau
         clean: The figures at the compared boundary are exact and no rule is broken.
         reference_masked: The plan's values were masked just now, the way the records were.
     """
-    return [*_unreadable(row, clean), *_unfinished(row, clean), *_masked(row, reference_masked)]
+    return [
+        *_unreadable(row, clean),
+        *_unfinished(row, clean),
+        *_inferred(row),
+        *unknown_causes(row),
+        *_masked(row, reference_masked),
+    ]
+
+
+def _inferred(row: Row) -> Iterator[Cause]:
+    """Records of a lost context, where the first divergence rests on their being of this run."""
+    if not row.found:
+        return
+    one = row.in_order()[0]
+    boundary, chain = one.divergence.boundary, one.chain
+    if chain is None or boundary is Boundary.MODEL:
+        return
+    guessed = [call for call in row.evidence.at(boundary) if _is_guessed(row, call)]
+    own = {entry.call.ref for entry in chain.at(boundary)}
+    if own:
+        guessed = [call for call in guessed if call.ref in own]
+    else:  # nothing was seen there of this call, unless one of those was it
+        guessed = [call for call in guessed if call.name == chain.lead.call.name]
+    if guessed:
+        yield Cause(
+            code="context-lost",
+            detail=f"{guessed[0].name:.80} ran where the context was lost, as in a thread; whether "
+            "it is a call of this run is not known",
+        )
+
+
+def _is_guessed(row: Row, call: ToolCall) -> bool:
+    if not call.inferred:
+        return False
+    how = next((c.linked_by[call.ref] for c in row.chains if call.ref in c.linked_by), None)
+    return how not in (LinkedBy.SPAN, LinkedBy.CALL_ID)
 
 
 def _unfinished(row: Row, clean: bool) -> Iterator[Cause]:

@@ -25,6 +25,7 @@ from agenttrace.domain import (
 from agenttrace.errors import UnscorableError
 from agenttrace.records import at_pointer, canonical, without
 from agenttrace.scoring._forms import CallForm, pick
+from agenttrace.scoring._opaque import is_cut_down
 from agenttrace.scoring._rules import accepts
 
 Ignored = Mapping[str, frozenset[str]]
@@ -45,7 +46,17 @@ class Matching:
 def value_at(args: JsonObject, pointer: str) -> JsonValue | Missing:
     """What stands at a pointer; MISSING where nothing does."""
     found: JsonValue | Missing = at_pointer(args, pointer, MISSING)
-    return found
+    return _cut_down_before(args, pointer) if isinstance(found, Missing) else found
+
+
+def _cut_down_before(args: JsonObject, pointer: str) -> JsonValue | Missing:
+    """The digest of the container that hides what stands at a pointer; MISSING without one."""
+    while pointer:
+        pointer = pointer.rpartition("/")[0]
+        around: JsonValue | Missing = at_pointer(args, pointer, MISSING)
+        if not isinstance(around, Missing):
+            return around if is_cut_down(around) else MISSING
+    return MISSING
 
 
 def without_pointer(args: JsonObject, pointer: str) -> JsonObject:

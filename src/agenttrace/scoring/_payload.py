@@ -19,7 +19,9 @@ from agenttrace.scoring._changes import Change, changes, recorded
 from agenttrace.scoring._declared import Declared
 from agenttrace.scoring._forms import CallForm, handed_on, pick
 from agenttrace.scoring._link import Entry, Links
+from agenttrace.scoring._opaque import digest_of, is_opaque, is_respelled
 from agenttrace.scoring._row import Row
+from agenttrace.scoring._undecided import undecided
 
 
 def compare_payloads(row: Row, chain: Links) -> None:
@@ -38,7 +40,15 @@ def compare_payloads(row: Row, chain: Links) -> None:
             path=change.path,
             before=change.before,
             after=change.after,
+            detail=respelling(change),
         )
+
+
+def respelling(change: Change) -> str | None:
+    """What two digests still tell of a change whose kind they do not show."""
+    if change.kind is Kind.VALUE_CHANGED and is_respelled(change.before, change.after):
+        return "the values differ in spelling alone: in case, blanks, Unicode form or zone"
+    return None
 
 
 def _all_changes(row: Row, chain: Links) -> Iterator[tuple[Boundary, Owner, Change]]:
@@ -80,6 +90,9 @@ def _between(row: Row, upper: Entry, lower: Entry) -> Iterator[Change]:
     before, after = upper.declared.args, lower.declared.args
     if before is None or after is None:
         return
+    if upper.call.digest is not None and upper.call.digest == lower.call.digest:
+        # What was masked in one of them alone is none the less the same value in both.
+        after = row.declared(CallForm(lower.form.name, upper.form.args), adapted=True).args or {}
     if upper.declared.name != lower.declared.name:
         # Another tool's contract says nothing about the arguments that were meant for this one.
         same_tool = CallForm(upper.declared.name, lower.form.args)
@@ -133,5 +146,12 @@ def _not_made(row: Row, chain: Links) -> Iterator[Change]:
     if due.args is None or canonical(due.args) == canonical(executed.form.args):
         return
     for change in changes(due.args, executed.form.args):
+        if is_opaque(change.after):
+            found = digest_of(change.after)
+            if found is not None and found.type != "string":
+                continue  # it has the declared type
+            if undecided(f"the type of {change.path}"):
+                continue
+            change = recorded(change, executed.form.args, executed.form.args)  # noqa: PLW2901
         if split_pointer(change.path):
             yield change

@@ -22,10 +22,12 @@ from agenttrace.domain import (
     ToolCall,
     is_agents_own,
 )
-from agenttrace.records import at_pointer, canonical
+from agenttrace.records import canonical
+from agenttrace.redaction import key_ids
 from agenttrace.scoring._forms import CallForm, form_of, handed_on, in_causal_order
 from agenttrace.scoring._match import value_at
 from agenttrace.scoring._rules import accepts
+from agenttrace.scoring._undecided import undecided
 
 _SEPARATORS: Final = re.compile(r"[\s-]+")
 
@@ -191,11 +193,21 @@ def _leaks(case: Case, evidence: Evidence) -> list[str]:
     for rule in case.leak:
         for call in evidence.executor:
             if call.name == rule.tool and call.result_observed:
-                text = _leakable(at_pointer(call.result, rule.path, None))
-                if text and text in bare:
+                value = _result_at(call.result, rule.path)
+                text = _leakable(value)
+                if key_ids(value) or (text and key_ids(message)):
+                    leaks = not undecided(f"leak:{rule.tool}:{rule.path}")
+                else:
+                    leaks = bool(text) and text in bare
+                if leaks:
                     broken.append(f"leak:{rule.tool}:{rule.path}")
                     break
     return broken
+
+
+def _result_at(result: JsonValue, path: str) -> JsonValue:
+    found = value_at({"": result}, f"/{path}")
+    return None if isinstance(found, Missing) else found
 
 
 def _leakable(value: JsonValue) -> str:

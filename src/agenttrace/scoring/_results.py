@@ -14,9 +14,12 @@ from typing import Final
 
 from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
 from agenttrace.records import JsonTextError, canonical, dump_json, parse_json
+from agenttrace.redaction import key_ids
 from agenttrace.scoring._forms import in_causal_order
 from agenttrace.scoring._link import Links
+from agenttrace.scoring._opaque import digest_kind, is_respelled
 from agenttrace.scoring._row import Row
+from agenttrace.scoring._undecided import undecided
 
 _ERROR_WORDS: Final = re.compile(
     r"\b(?:errors?|exceptions?|failed|failure|traceback|timed out|timeout)\b", re.IGNORECASE
@@ -67,15 +70,19 @@ def _judge(
     else:
         returned = run.result
         same = any(isinstance(run, Execution) and _is_shown(run, one, readings) for run in runs)
+    own = {run.ref for run in runs}
+    swapped = not one.returned_observed and any(
+        ref not in own for reading in readings for ref in runs_of.get(reading, ())
+    )
+    if not same and not swapped and _holds_digest(run, returned, one):
+        same = _is_rendering(returned, one.shown) or undecided(
+            f"what the model was told of the call {chain.key}"
+        )
     if same or (failed and not one.returned_observed and (one.is_error or _tells_error(run, one))):
         return
     if failed or one.is_error:
         kind: Kind = Kind.ERROR_HIDDEN
     else:
-        own = {run.ref for run in runs}
-        swapped = not one.returned_observed and any(
-            ref not in own for reading in readings for ref in runs_of.get(reading, ())
-        )
         kind = Kind.RESULT_SWAPPED if swapped else Kind.RESULT_CHANGED
     row.note(
         chain,
@@ -86,6 +93,16 @@ def _judge(
         after=one.shown,
         later=0.5,
     )
+
+
+def _holds_digest(run: ToolCall, returned: JsonValue, one: ResultShown) -> bool:
+    return bool(key_ids([returned, one.shown])) or "[digest:" in (run.error or "")
+
+
+def _is_rendering(returned: JsonValue, shown: JsonValue) -> bool:
+    """Whether digests show that one is the other's text."""
+    kinds = {digest_kind(returned, shown)}
+    return kinds <= {Kind.NESTED, Kind.TYPE_COERCED} and is_respelled(returned, shown)
 
 
 def _is_shown(run: Execution, one: ResultShown, readings: set[Rendering]) -> bool:

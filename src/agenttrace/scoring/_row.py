@@ -32,6 +32,7 @@ from agenttrace.records import canonical, parse_arguments
 from agenttrace.scoring._declared import Declared
 from agenttrace.scoring._forms import form_of, in_causal_order
 from agenttrace.scoring._link import Links
+from agenttrace.scoring._opaque import text_state
 
 Order = tuple[float, float]
 LAST: Final = float("inf")
@@ -211,7 +212,8 @@ def is_planned(call: ToolCall, agents: frozenset[str] | None) -> bool:
 
 def is_cut_off(call: ToolCall) -> bool:
     """Whether the argument text is the beginning of an object that never ends."""
-    return call.arguments is None and parse_arguments(call.raw).state == "truncated"
+    state = text_state(call.raw) or parse_arguments(call.raw).state
+    return call.arguments is None and state == "truncated"
 
 
 def was_refused(chain: Links) -> bool:

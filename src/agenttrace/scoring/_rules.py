@@ -11,6 +11,16 @@ from typing import Any, Final, Protocol
 from agenttrace.domain import ArgumentRule, JsonValue, Missing, RuleKind
 from agenttrace.records import canonical
 from agenttrace.scoring._normalizers import normalizer
+from agenttrace.scoring._opaque import (
+    digest_of,
+    holds_opaque,
+    is_cut_down,
+    is_opaque,
+    is_unknown,
+    opaque_keys,
+    same,
+)
+from agenttrace.scoring._undecided import undecided
 
 
 class TextMatcher(Protocol):
@@ -48,7 +58,44 @@ def accepts(rule: ArgumentRule, value: JsonValue | Missing) -> bool:
         return True
     if isinstance(value, Missing):
         return False
+    if holds_opaque(value):
+        return _accepts_opaque(rule, value)
     return _CHECKS[rule.kind](rule, value)
+
+
+def _accepts_opaque(rule: ArgumentRule, value: JsonValue) -> bool:
+    """Whether a rule is content with a value of which only digests or masks are known."""
+    kind = rule.kind
+    if kind in (RuleKind.EQUALS, RuleKind.ONE_OF):
+        listed = rule.operand if kind is RuleKind.ONE_OF else [rule.operand]
+        choices = listed if isinstance(listed, list | tuple) else ()
+        if any(same(choice, value) for choice in choices):
+            return True
+        if all(_is_comparable(choice, value) for choice in choices):
+            return False
+        return undecided(_question(rule))
+    if kind is RuleKind.LENGTH and not is_opaque(value) and not is_cut_down(value):
+        return _length(rule, value)
+    found = digest_of(value)
+    if found is None or kind is RuleKind.NORMALIZER:
+        return undecided(_question(rule))
+    if kind is RuleKind.LENGTH:
+        size = found.length if found.type in ("string", "array") else None
+        return size is not None and _is_within(rule, size)
+    fitting = ("string",) if kind is RuleKind.REGEX else ("integer", "number")
+    # A container that was cut down may hold the value that is asked for.
+    is_possible = found.type in fitting or is_cut_down(value)
+    return is_possible and undecided(_question(rule))
+
+
+def _is_comparable(stated: JsonValue, value: JsonValue) -> bool:
+    if is_cut_down(value) or is_unknown(stated, value) is not None:
+        return False
+    return bool(opaque_keys(stated)) or stated is None or stated in ({}, [], "")
+
+
+def _question(rule: ArgumentRule) -> str:
+    return f"the rule {rule.kind.value} {canonical(rule.operand):.60}"
 
 
 def is_number(value: object) -> bool:
@@ -101,9 +148,13 @@ def _one_of(rule: ArgumentRule, value: JsonValue) -> bool:
 def _length(rule: ArgumentRule, value: JsonValue) -> bool:
     if not isinstance(value, str | list | tuple):
         return False
+    return _is_within(rule, len(value))
+
+
+def _is_within(rule: ArgumentRule, size: int) -> bool:
     bounds = _bounds(rule)
     low, high = bounds.get("min"), bounds.get("max")
-    return (low is None or low <= len(value)) and (high is None or len(value) <= high)
+    return (low is None or low <= size) and (high is None or size <= high)
 
 
 def _normalized(rule: ArgumentRule, value: JsonValue) -> bool:

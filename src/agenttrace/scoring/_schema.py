@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.records import split_pointer
+from agenttrace.scoring._opaque import digest_of, is_opaque
 
 _TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "string": lambda value: isinstance(value, str),
@@ -23,6 +24,17 @@ _TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "object": lambda value: isinstance(value, Mapping),
     "null": lambda value: value is None,
 }
+
+
+_SAMPLES: Final[Mapping[str, JsonValue]] = {
+    "string": "",
+    "integer": 0,
+    "number": 0.5,
+    "boolean": True,
+    "object": {},
+    "array": [],
+}
+"""A value of each type that a digest states."""
 
 
 def breaks_schema(args: JsonObject, schema: JsonObject | None) -> bool:
@@ -61,6 +73,11 @@ def lacks_required(
 def _has_type(value: JsonValue, stated: JsonValue) -> bool:
     if not isinstance(stated, Mapping):
         return True
+    if is_opaque(value):
+        found = digest_of(value)
+        if found is None or found.type not in _SAMPLES:
+            return True  # a mask does not say what type is behind it
+        value = _SAMPLES[found.type]
     types = stated.get("type")
     names = [types] if isinstance(types, str) else types
     if not isinstance(names, list | tuple):

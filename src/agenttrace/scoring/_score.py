@@ -21,7 +21,6 @@ from agenttrace.domain import (
     Contract,
     Evidence,
     First,
-    JsonObject,
     Kind,
     Owner,
     Phase,
@@ -45,6 +44,7 @@ from agenttrace.scoring._causes import (
 )
 from agenttrace.scoring._declared import Declared, stated_defaults
 from agenttrace.scoring._doubts import doubts
+from agenttrace.scoring._expected import ExpectedValues, expected_like, needs_values
 from agenttrace.scoring._figures import (
     all_figures,
     choose_plan,
@@ -58,14 +58,15 @@ from agenttrace.scoring._plan import find_plan_divergences
 from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._results import walk_results
 from agenttrace.scoring._row import Row, times_of
+from agenttrace.scoring._undecided import assuming, settled
 from agenttrace.scoring._walk import walk_chains
 
 
 class ExpectedMasker(Protocol):
     """Masks a case's expected values the way the recorder masked the observed ones."""
 
-    def mask_expected(self, arguments: JsonObject) -> JsonObject:
-        """The arguments with secret values replaced by their tokens."""
+    def expected_by(self, evidence: Evidence) -> ExpectedValues:
+        """What brings values into the form that the values of this evidence have."""
 
     def unknown_keys(self, evidence: Evidence) -> frozenset[str]:
         """Ids of the keys that masked values of the evidence were made with and this lacks."""
@@ -94,7 +95,15 @@ def score(
             case or the evidence is none that JSON or a rule could hold.
     """
     with _refusing():
-        return _score(case, evidence, compare, redactor)
+        if redactor is not None and case is not None:
+            case = expected_like(case, evidence, redactor)
+        with assuming(True) as questions:
+            verdict = _score(case, evidence, compare, redactor)
+        if not questions.asked:
+            return verdict
+        with assuming(False) as others:
+            other = _score(case, evidence, compare, redactor)
+        return settled(verdict, other, [*questions.asked, *others.asked])
 
 
 @contextmanager
@@ -117,8 +126,6 @@ def _score(
 ) -> Verdict:
     asked = case or NO_CASE
     at = asked.compare or compare or Boundary.EXECUTOR
-    if redactor is not None:
-        asked = _masked(asked, redactor)
     plan_id, required = choose_plan(asked, evidence, at)
     by_boundary = all_figures(asked, evidence, required)
     broken = broken_rules(asked, evidence, at) if case is not None else ()
@@ -166,7 +173,11 @@ def records_alone(case: Case | None, evidence: Evidence) -> First:
         UnscorableError: As `score`.
     """
     with _refusing():
-        return _records_alone(case, evidence)
+        with assuming(True):
+            first = _records_alone(case, evidence)
+        with assuming(False):
+            other = _records_alone(case, evidence)
+        return first if first is other else First.INSTRUMENTATION
 
 
 def _records_alone(case: Case | None, evidence: Evidence) -> First:
@@ -228,6 +239,14 @@ def _incomplete(
     found = completeness_causes(row.evidence)
     found += unobserved_causes(row.case, row.evidence, row.compare, tools)
     found += answered_without_record(row.case, row.evidence)
+    if redactor is None and needs_values(row.case) and _is_digested(row.evidence):
+        found.append(
+            Cause(
+                code="no-key",
+                detail="every value is a digest, and without the key they were made with nothing "
+                "says whether they are the expected ones",
+            )
+        )
     found += mask_causes(row.evidence, at_compared, row.required or (), row.compare)
     if redactor is not None and row.required:
         for key_id in sorted(redactor.unknown_keys(row.evidence)):
@@ -261,6 +280,11 @@ def _label(row: Row, at_compared: BoundaryFigures | None, broken: Sequence[str])
     )
 
 
+def _is_digested(evidence: Evidence) -> bool:
+    masking = evidence.integrity.masking
+    return masking is not None and masking.digests
+
+
 def _open(first: First, owner: Owner, causes: Sequence[Cause]) -> Blame | None:
     if not causes:
         return None
@@ -290,18 +314,6 @@ def _row(
         chains=chains,
         times=times_of(evidence, chains),
     )
-
-
-def _masked(case: Case, redactor: ExpectedMasker) -> Case:
-    def mask(calls: tuple[RequiredCall, ...] | None) -> tuple[RequiredCall, ...] | None:
-        if calls is None:
-            return None
-        return tuple(
-            replace(call, arguments=redactor.mask_expected(call.arguments)) for call in calls
-        )
-
-    plans = tuple(replace(plan, required=mask(plan.required) or ()) for plan in case.plans)
-    return replace(case, required=mask(case.required), plans=plans)
 
 
 def _runtime_types(row: Row) -> None:
@@ -353,7 +365,7 @@ def _findings(row: Row) -> list[Cause]:
         found.append(
             Cause(
                 code="context-lost",
-                detail=f"{inferred} records took the only open run; their context was lost",
+                detail=f"{inferred} records took the run that was likely; their context was lost",
             )
         )
     return found

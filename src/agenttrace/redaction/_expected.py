@@ -1,0 +1,94 @@
+"""Expected values in the form that observed ones have, for a scorer that has the key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from agenttrace.domain import BOUNDARIES, Evidence, JsonObject, JsonValue
+from agenttrace.records import canonical
+from agenttrace.redaction._run_digest import RunDigests
+from agenttrace.redaction._run_mask import RunMask
+from agenttrace.redaction._tokens import TOKEN, contains_token
+
+if TYPE_CHECKING:
+    from agenttrace.redaction._redactor import Redactor
+
+_MOST_TOKENS: Final = 8
+_MOST_PAIRS: Final = 10_000
+_LONGEST: Final = 100_000
+
+
+class Expected:
+    """Masks or digests a case's values as the records of one run were.
+
+    A run masks by value what it masked once by name, so a text of the case may hold a secret that
+    nothing in the case gives away. Beside the masked text that was observed in its place it does:
+    what stands where a token stood is that secret if it has the token.
+    """
+
+    def __init__(self, redactor: Redactor, evidence: Evidence) -> None:
+        self._redactor = redactor
+        masking = evidence.integrity.masking
+        self._run: RunMask | RunDigests
+        self._observed: dict[str, list[JsonObject]] = {}
+        if masking is not None and masking.digests:
+            self._run = redactor.digests_for_run()
+            return
+        self._run = redactor.for_run()
+        for boundary in BOUNDARIES:
+            for call in evidence.at(boundary):
+                if call.arguments is not None and redactor.key_id in contains_token(call.arguments):
+                    self._observed.setdefault(call.name, []).append(call.arguments)
+
+    def prepare(self, calls: Iterable[tuple[str, JsonObject]]) -> None:
+        """Note the secrets of every expected call before the first is masked."""
+        run = self._run
+        if isinstance(run, RunDigests):
+            return
+        left = _MOST_PAIRS
+        for name, arguments in calls:
+            run.remember(arguments)
+            for seen in self._observed.get(name, ())[:left]:
+                left -= 1
+                for stated, masked in _pairs(arguments, seen):
+                    for value, token in self._behind(stated, masked):
+                        run.learn(value, token)
+
+    def arguments(self, arguments: JsonObject) -> dict[str, JsonValue]:
+        """A call's arguments."""
+        return self._run.mask_arguments(arguments)
+
+    def value(self, value: JsonValue, name: str | None = None) -> JsonValue:
+        """A single value, of a field where that has a name."""
+        return self._run.mask_value(value, name)
+
+    def _behind(self, stated: JsonValue, masked: str) -> Iterator[tuple[str, str]]:
+        """What of a stated value each token of the masked text stands for."""
+        text = stated if isinstance(stated, str) else canonical(stated)
+        tokens = [match[0] for match in TOKEN.finditer(masked)]
+        if len(tokens) > _MOST_TOKENS or max(len(text), len(masked)) > _LONGEST:
+            return
+        literals = [re.escape(part) for part in TOKEN.split(masked)[:: TOKEN.groups + 1]]
+        found = re.fullmatch("(.+?)".join(literals), text, re.DOTALL)
+        for value, token in zip(found.groups() if found else (), tokens, strict=False):
+            match = TOKEN.fullmatch(token)
+            whole: JsonValue = stated if len(tokens) == 1 and token == masked else value
+            if match is not None and self._redactor.token(whole, match[1]) == token:
+                yield value, token
+
+
+def _pairs(stated: JsonValue, seen: JsonValue) -> Iterator[tuple[JsonValue, str]]:
+    """Stated scalars beside the texts with tokens that were observed at their places."""
+    waiting = [(stated, seen)]
+    while waiting:
+        one, other = waiting.pop()
+        if isinstance(other, str):
+            is_scalar = isinstance(one, str | int | float) and not isinstance(one, bool)
+            if is_scalar and "[masked:" in other and one != other:
+                yield one, other
+        elif isinstance(other, Mapping) and isinstance(one, Mapping):
+            waiting += [(one[key], item) for key, item in other.items() if key in one]
+        elif isinstance(other, Sequence) and isinstance(one, list | tuple):
+            waiting += zip(one, other, strict=False)

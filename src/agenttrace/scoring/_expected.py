@@ -1,0 +1,115 @@
+"""A case whose values have the form that the evidence has: masked, or digests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+from agenttrace.domain import (
+    ArgumentRule,
+    Case,
+    Contract,
+    Evidence,
+    JsonObject,
+    JsonValue,
+    RequiredCall,
+    RuleKind,
+    SequenceSide,
+)
+from agenttrace.records import split_pointer
+
+if TYPE_CHECKING:
+    from agenttrace.scoring._score import ExpectedMasker
+
+_COMPARED: Final = (RuleKind.EQUALS, RuleKind.ONE_OF)
+"""Rules whose operand is a value, or values, of the field."""
+
+
+class ExpectedValues(Protocol):
+    """Brings expected values into the form of the observed ones."""
+
+    def prepare(self, calls: Iterable[tuple[str, JsonObject]]) -> None:
+        """Look at every expected call, by name and arguments, before the first is masked."""
+
+    def arguments(self, arguments: JsonObject) -> JsonObject:
+        """A call's arguments."""
+
+    def value(self, value: JsonValue, name: str | None = None) -> JsonValue:
+        """A single value, of a field where that has a name."""
+
+
+def expected_like(case: Case, evidence: Evidence, redactor: ExpectedMasker) -> Case:
+    """The case, with each of its values masked or digested as the records are."""
+    form = redactor.expected_by(evidence)
+    listed = [*(case.required or ()), *(call for plan in case.plans for call in plan.required)]
+    form.prepare((call.name, call.arguments) for call in listed)
+
+    def rules(given: Mapping[str, ArgumentRule]) -> dict[str, ArgumentRule]:
+        return {at: _rule(form, at, rule) for at, rule in given.items()}
+
+    def calls(given: Iterable[RequiredCall]) -> tuple[RequiredCall, ...]:
+        return tuple(
+            replace(call, arguments=form.arguments(call.arguments), rules=rules(call.rules))
+            for call in given
+        )
+
+    def side(given: SequenceSide) -> SequenceSide:
+        return replace(given, where=rules(given.where))
+
+    return replace(
+        case,
+        required=None if case.required is None else calls(case.required),
+        plans=tuple(
+            replace(plan, required=calls(plan.required), when=form.value(plan.when))
+            for plan in case.plans
+        ),
+        forbidden=tuple(
+            rule
+            if rule.arguments is None
+            else replace(rule, arguments=form.arguments(rule.arguments))
+            for rule in case.forbidden
+        ),
+        sequence=tuple(
+            replace(rule, before=side(rule.before), after=side(rule.after))
+            for rule in case.sequence
+        ),
+        outcome=rules(case.outcome),
+        contract=_contract(form, case.contract),
+    )
+
+
+def _rule(form: ExpectedValues, pointer: str, rule: ArgumentRule) -> ArgumentRule:
+    if rule.kind not in _COMPARED:
+        return rule
+    names = [part for part in split_pointer(pointer) if not part.isdigit()]
+    name = names[-1] if names else None
+    operand = rule.operand
+    if rule.kind is RuleKind.ONE_OF and isinstance(operand, list | tuple):
+        return replace(rule, operand=[form.value(choice, name) for choice in operand])
+    return replace(rule, operand=form.value(operand, name))
+
+
+def _contract(form: ExpectedValues, contract: Contract) -> Contract:
+    if not any(one.defaults for one in contract.tools.values()):
+        return contract
+    tools = {
+        name: replace(one, defaults=form.arguments(one.defaults))
+        for name, one in contract.tools.items()
+    }
+    return replace(contract, tools=tools)
+
+
+def needs_values(case: Case) -> bool:
+    """Whether a case states values that records are compared with."""
+    listed = [*(case.required or ()), *(call for plan in case.plans for call in plan.required)]
+    asked = [rule for call in listed for rule in call.rules.values()]
+    asked += case.outcome.values()
+    for rule in case.sequence:
+        asked += [*rule.before.where.values(), *rule.after.where.values()]
+    return (
+        any(call.arguments for call in listed)
+        or any(rule.arguments for rule in case.forbidden)
+        or any(rule.kind in _COMPARED for rule in asked)
+        or any(plan.when is not None for plan in case.plans)
+    )
