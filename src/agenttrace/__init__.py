@@ -48,14 +48,15 @@ _HOMES: Final = {
     "adapter": "capture",
     "configure": "session",
     "flush": "session",
-    "instrument": "integrations",
+    # With these recording may begin, and then the session says how.
+    "instrument": "session",
     "load_cases": "contracts",
-    "model_response": "integrations",
+    "model_response": "session",
     "read_evidence": "readers",
     "run": "session",
     "score": "scoring",
     "trace": "capture",
-    "uninstrument": "integrations",
+    "uninstrument": "session",
 }
 
 

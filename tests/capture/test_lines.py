@@ -150,6 +150,7 @@ def test_an_unwritable_folder_is_one_warning_and_evidence_in_memory(unwritable, 
 def test_a_folder_that_vanishes_takes_no_record_with_it(tmp_path):
     with isolated(evidence=tmp_path), agenttrace.run() as run:
         work(1)
+        agenttrace.flush()
         state = run._begun()
         state.writer.close()
         state.writer.folder = tmp_path / "taken" / "x"

@@ -257,7 +257,7 @@ def test_a_tool_that_runs_in_between_the_recorders_own_lines_does_not_block(reco
 
     thread = threading.Thread(target=interrupted, daemon=True)
     thread.start()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -270,14 +270,14 @@ def test_a_forked_child_does_not_wait_for_locks_of_threads_that_it_has_not(recor
         locks = state.tally.lock, state.taking, state.mask._lock, state.mask._memory._lock
         with locks[0], locks[1], locks[2], locks[3], state._kept._lock:
             held.set()
-            done.wait(30)
+            done.wait(90)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(30)
+    held.wait(60)
     child = os.fork()
     if child == 0:
-        signal.alarm(10)  # a child that waits is ended
+        signal.alarm(60)  # a child that waits is ended
         with agenttrace.adapter(name="log_in", arguments={"password": "correct horse"}):
             trace(name="log_in")(lambda password: password)("correct horse")
         os._exit(0 if agenttrace.flush() else 1)

@@ -332,3 +332,68 @@ def test_kept_and_refused_together_are_what_was_made(monkeypatch):
     assert kept < 200
     assert refused >= 200 - kept
     assert run.verdict.status == "inconclusive"
+
+
+def test_a_caller_waits_for_a_thread_that_holds_its_turn_and_once_where_that_hangs(
+    outbox, monkeypatch
+):
+    monkeypatch.setattr(module, "HELP_FROM", 5)
+    release, began = threading.Event(), threading.Event()
+    waits: list[float] = []
+
+    class Turn:
+        def __init__(self) -> None:
+            self.lock = threading.Lock()
+
+        def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+            if blocking and threading.current_thread() is threading.main_thread():
+                waits.append(timeout)
+            return self.lock.acquire(blocking, timeout)
+
+        def release(self) -> None:
+            self.lock.release()
+
+        def __enter__(self) -> None:
+            self.lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self.lock.release()
+
+    def hangs() -> None:
+        began.set()
+        release.wait(60)
+
+    outbox._turn = Turn()
+    outbox.put(hangs, Losses())
+    until(began.is_set)
+    for _ in range(50):
+        outbox.put(lambda: None, Losses())
+    assert waits == [module._HELP_WAIT_S]
+    release.set()
+    until(outbox.drain)
+
+
+def test_arguments_whose_turn_was_refused_are_read_at_the_end_and_nothing_is_lost(monkeypatch):
+    release, began = threading.Event(), threading.Event()
+
+    def stuck() -> None:
+        began.set()
+        release.wait(60)
+
+    @agenttrace.trace
+    def outer() -> None:
+        """Its beginning was refused; its end is not."""
+        monkeypatch.undo()
+
+    with isolated(), agenttrace.run() as run:
+        state = run._begun()
+        state.deliver(stuck)
+        until(began.is_set)
+        monkeypatch.setattr(module, "MOST", 0)
+        outer()
+        release.set()
+        until(agenttrace.flush)
+
+    (one,) = run.evidence().executor
+    assert (one.arguments, one.digest is not None) == ({}, True)
+    assert run.verdict.status == "pass"

@@ -20,6 +20,7 @@ from agenttrace.domain import Ending, Execution
 from agenttrace.records import RunEnd
 from agenttrace.testing import isolated
 from tests.support.drafts import refund, response
+from tests.support.waiting import PATIENCE_S, until
 
 
 @agenttrace.trace
@@ -39,13 +40,6 @@ def executions(run: agenttrace.session.AgentRun) -> list[Execution]:
 
 def ends(records: object) -> list[RunEnd]:
     return [r.payload for r in records if isinstance(r.payload, RunEnd)]
-
-
-def until(condition: Callable[[], bool], timeout_s: float = 5) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -183,7 +177,7 @@ def test_an_execution_open_at_the_end_is_counted_and_its_late_end_makes_a_revisi
 
     @agenttrace.trace
     def hangs() -> str:
-        release.wait(5)
+        release.wait(PATIENCE_S)
         return "late"
 
     with agenttrace.run() as run:
@@ -217,7 +211,7 @@ def test_what_still_runs_when_the_process_ends_never_finished(settled):
 
     @agenttrace.trace
     def hangs(order_id: str) -> None:
-        release.wait(5)
+        release.wait(PATIENCE_S)
 
     with agenttrace.run() as run:
         thread = threading.Thread(target=contextvars.copy_context().run, args=(hangs, "A-104"))

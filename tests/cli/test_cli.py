@@ -363,7 +363,15 @@ def test_masked_values_are_judged_with_the_key_and_scoring_makes_none(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-@pytest.mark.parametrize("words", [("score",), ("score", "--json"), ("show",), ("doctor",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("score",),
+        ("score", "--json"),
+        ("show",),
+        pytest.param(("doctor",), marks=pytest.mark.slow),  # it imports every library
+    ],
+)
 def test_a_full_disk_under_the_results_is_an_error_and_no_traceback(words, folder: Path):
     write_artifact("e.jsonl", refund_run())
     more = {"score": ["e.jsonl"], "show": ["e.jsonl", "run-1"]}.get(words[0], [])

@@ -61,3 +61,47 @@ def test_doctor_prints_a_section_a_line_for_people(capsys: pytest.CaptureFixture
     out = capsys.readouterr().out
     assert out.startswith("versions\n  ok   agenttrace: ")
     assert "\n\nextras\n" in out
+
+
+def test_doctor_shows_each_setting_and_where_it_came_from(findings, monkeypatch, tmp_path: Path):
+    (tmp_path / "pyproject.toml").write_text("[tool.agenttrace]\nkeep_days = 7\n")
+    monkeypatch.setenv("AGENTTRACE_SAMPLE", "0.5")
+
+    found = findings()
+
+    def state(name: str) -> str:
+        return found["settings", name]["state"]
+
+    assert state("sample") == "0.5 (AGENTTRACE_SAMPLE)"
+    assert state("keep_days") == f"7 ({tmp_path / 'pyproject.toml'})"
+    assert state("idle_s") == "5 (default)"
+    assert state("evidence") == f"{(tmp_path / '.agenttrace/runs').as_posix()} (default)"
+
+
+def test_doctor_names_what_was_passed_over_and_fails(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["doctor"]) == 0
+
+    monkeypatch.setenv("AGENTTRACE_SAMPL", "0.5")
+
+    assert main(["doctor"]) == 1
+    assert "  FAIL AGENTTRACE_SAMPL: " in capsys.readouterr().out
+
+
+def test_doctor_shows_no_key(findings, monkeypatch):
+    monkeypatch.setenv("AGENTTRACE_KEY", "hunter2-hunter2-hunter2")
+
+    found = findings()
+
+    assert found["settings", "key"]["state"] == "set, not shown (AGENTTRACE_KEY)"
+    assert "hunter2" not in json.dumps(list(found.values()))
+
+
+def test_doctor_looks_at_the_configured_folder(findings, monkeypatch, tmp_path: Path):
+    monkeypatch.setenv("AGENTTRACE_EVIDENCE", str(tmp_path / "kept"))
+    assert str(tmp_path / "kept") in findings()["local evidence", "folder"]["state"]
+
+    monkeypatch.setenv("AGENTTRACE_EVIDENCE", "off")
+    assert findings()["local evidence", "folder"]["ok"] is None

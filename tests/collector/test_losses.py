@@ -19,7 +19,7 @@ from tests.support.sdk_clients import Way
 pytestmark = pytest.mark.slow
 
 WAYS = [Way(api, is_async=False, is_streamed=True) for api in ("chat", "messages")]
-RANDOM_PARTS = 100
+RANDOM_PARTS = 40
 
 
 def parts(records: Sequence[Record]) -> Iterator[list[Record]]:

@@ -28,7 +28,7 @@ from tests.support.sdk_clients import (
     client_of,
 )
 
-CASES = 100
+CASES = 40
 SDKS = ("chat", "messages")
 MANY = pytest.mark.parametrize("api", SDKS)
 

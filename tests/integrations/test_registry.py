@@ -245,7 +245,7 @@ def without_ends(library: str) -> Iterator[Any]:
 
 
 def test_supported_says_what_is_there():
-    rows = supported()
+    rows = [row for row in supported() if row.extra is not None]
 
     assert {row.library: row.versions for row in rows} == RANGES
     for row in rows:
@@ -269,16 +269,17 @@ print(hasattr({library}._base_client.BaseClient._build_request, "__wrapped__"))
 """
 
 
-@each_library
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("library", "more", "said"),
     [
-        ("", ["6 True", "True"]),
-        ("uninstrument()", ["0 True", "False"]),
-        ("uninstrument(); instrument('{library}')", ["6 True", "True"]),
+        ("openai", "", ["6 True", "True"]),
+        ("openai", "uninstrument()", ["0 True", "False"]),
+        ("openai", "uninstrument(); instrument('{library}')", ["6 True", "True"]),
+        # What waits for the import is the same for all; this one takes seconds to import.
+        ("anthropic", "uninstrument(); instrument('{library}')", ["6 True", "True"]),
     ],
 )
-def test_a_library_is_hooked_at_the_moment_it_is_imported(more: str, said: list[str], library: str):
+def test_a_library_is_hooked_at_the_moment_it_is_imported(library: str, more: str, said: list[str]):
     program = BEFORE_IMPORT.format(more=more.format(library=library), library=library)
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -1,6 +1,6 @@
 """200 cases at once with the same tool, their streams read elsewhere: no call in a wrong run.
 
-Every other stream is read after its run has ended.
+They ask in three formats in turn, and every other stream is read after its run has ended.
 
 Whoever reads a stream stands in a run of its own, so a reader that believed its context would give
 every call to the wrong case.
@@ -12,6 +12,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,8 +64,12 @@ def echo(request: ReceivedRequest) -> Turn:
 class One:
     """One of the cases."""
 
-    way: Way
     number: int
+    way: Way
+
+    @classmethod
+    def of(cls, number: int, *, is_async: bool) -> One:
+        return cls(number, Way(APIS[number % len(APIS)], is_async, is_streamed=True))
 
     @property
     def is_read_within(self) -> bool:
@@ -124,9 +129,8 @@ def is_own(one: One, evidence: Evidence) -> bool:
     return orders(evidence) == {one.order} and ids == known and len(known) == 1
 
 
-@pytest.mark.parametrize("api", APIS)
-def test_in_threads(provider: ScriptedProvider, api: str) -> None:
-    way = Way(api, is_async=False, is_streamed=True)
+def test_in_threads(provider: ScriptedProvider) -> None:
+    ones = [One.of(number, is_async=False) for number in range(CASES)]
     readers: list[AgentRun] = []
 
     def read(stream: Any) -> None:
@@ -137,7 +141,7 @@ def test_in_threads(provider: ScriptedProvider, api: str) -> None:
 
     def work(one: One) -> tuple[One, AgentRun]:
         with agenttrace.run(one.case) as run:
-            stream = way.create(client)(**one.asked)
+            stream = one.way.create(clients[one.way])(**one.asked)
             if one.is_read_within:
                 reading.submit(read, stream).result(60)
                 dispatched(run, one)
@@ -146,18 +150,19 @@ def test_in_threads(provider: ScriptedProvider, api: str) -> None:
         return one, run
 
     with (
-        way.client(provider) as client,
+        ExitStack() as stack,
         ThreadPoolExecutor(WORKERS) as pool,
         ThreadPoolExecutor(WORKERS) as reading,
     ):
-        found = list(pool.map(work, [One(way, number) for number in range(CASES)]))
+        ways = {one.way for one in ones}
+        clients = {way: stack.enter_context(way.client(provider)) for way in ways}
+        found = list(pool.map(work, ones))
 
     check(found, readers)
 
 
-@pytest.mark.parametrize("api", APIS)
-def test_in_tasks(provider: ScriptedProvider, api: str) -> None:
-    way = Way(api, is_async=True, is_streamed=True)
+def test_in_tasks(provider: ScriptedProvider) -> None:
+    ones = [One.of(number, is_async=True) for number in range(CASES)]
     readers: list[AgentRun] = []
 
     async def read(stream: Any) -> None:
@@ -177,7 +182,7 @@ def test_in_tasks(provider: ScriptedProvider, api: str) -> None:
     async def work(client: Any, streams: asyncio.Queue[Any], one: One) -> tuple[One, AgentRun]:
         done = asyncio.Event()
         async with agenttrace.run(one.case) as run:
-            stream = await way.create(client)(**one.asked)
+            stream = await one.way.create(client)(**one.asked)
             if one.is_read_within:
                 await streams.put((stream, done))
                 await done.wait()
@@ -190,9 +195,10 @@ def test_in_tasks(provider: ScriptedProvider, api: str) -> None:
     async def everything() -> list[tuple[One, AgentRun]]:
         streams: asyncio.Queue[Any] = asyncio.Queue()
         tasks = [asyncio.create_task(reading(streams)) for _ in range(WORKERS)]
-        async with way.client(provider) as client:
-            ones = [One(way, number) for number in range(CASES)]
-            found = await asyncio.gather(*(work(client, streams, one) for one in ones))
+        async with AsyncExitStack() as stack:
+            ways = {one.way for one in ones}
+            clients = {way: await stack.enter_async_context(way.client(provider)) for way in ways}
+            found = await asyncio.gather(*(work(clients[one.way], streams, one) for one in ones))
         for task in tasks:
             task.cancel()
         return list(found)
@@ -205,7 +211,7 @@ def test_a_stream_that_a_run_left_half_read_is_in_no_other_run_and_blames_nobody
     provider: ScriptedProvider, api: str
 ) -> None:
     way = Way(api, is_async=False, is_streamed=True)
-    one = One(way, 0)
+    one = One(0, way)
     with way.client(provider) as client:
         with agenttrace.run(one.case) as first:
             stream = iter(way.create(client)(**one.asked))

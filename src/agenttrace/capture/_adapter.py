@@ -17,8 +17,8 @@ from opentelemetry import context as otel_context
 
 from agenttrace import semconv
 from agenttrace.capture._binding import body_of
-from agenttrace.capture._call_id import CallNames, names_in
-from agenttrace.capture._context import CallReference, Scope, enter_scope, leave_scope
+from agenttrace.capture._call_id import CallNames, given_names, names_in
+from agenttrace.capture._context import CallReference, Place, Scope, enter_scope, leave_scope
 from agenttrace.capture._fault import message_of, type_of
 from agenttrace.capture._guard import guard
 from agenttrace.capture._recorder import recorder
@@ -42,7 +42,7 @@ class _Adaptation:
         self.run = scope.run
         self.order = self.run.tick()
         self.started_ns = source().now_ns()
-        self.context = self.run.context(otel_context.get_current())
+        self.context = self.run.context(otel_context.get_current(), scope.execution)
         self.plain: JsonObject | None = None
         self.weight = 0
         self._masked: JsonValue = None
@@ -154,7 +154,7 @@ class Dispatch:
         self._tools = tools
         self._work: _Adaptation | None = None
         self._reference: CallReference | None = None
-        self._token: Token[Scope | None] | None = None
+        self._token: Token[Place] | None = None
 
     def hand_on(self, name: str | None = None, arguments: Mapping[str, Any] | None = None) -> None:
         """Say what is handed on, where that is known only inside the block."""
@@ -353,6 +353,6 @@ def adapter(
         seen = None
     elif sees is not None:
         seen = (sees,) if isinstance(sees, str) else tuple(sees)
-    names = CallNames(name=name, call_id=call_id, response_id=response_id)
+    names = given_names(name, call_id, response_id)
     dispatch = Dispatch(names, arguments, seen)
     return dispatch if parser is None else dispatch(parser)

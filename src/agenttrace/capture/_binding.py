@@ -93,18 +93,24 @@ class Binder:
             if self._rest is None:
                 return None
             bound[self._rest] = list(args[len(positional) :])
-        extra = False
-        for name, value in kwargs.items():
-            if name in bound and (name in self._by_keyword or not self._keyword_rest):
-                return None
-            if name not in self._by_keyword:
+        extra: Mapping[str, Any] = {}
+        if kwargs:
+            count = len(bound)
+            if self._by_keyword.issuperset(kwargs):
+                bound.update(kwargs)
+                if len(bound) < count + len(kwargs):
+                    return None  # given twice
+            else:
                 if not self._keyword_rest:
                     return None
-                extra = True
-                continue
-            bound[name] = value
+                extra = kwargs
+                for name, value in kwargs.items():
+                    if name in self._by_keyword:
+                        if name in bound:
+                            return None
+                        bound[name] = value
         if len(bound) < len(self._names) or extra or self._rest is not None:
-            return self._complete(bound, kwargs if extra else {})
+            return self._complete(bound, extra)
         return bound, ()
 
     def _complete(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agenttrace.capture._binding import binder_of, underlying
+from agenttrace.capture._snapshot import snapshot
 
 _IDS: Final = ("call_id", "tool_call_id", "id")
 _NAMES: Final = ("name", "tool_name", "tool")
@@ -24,6 +25,17 @@ class CallNames:
     name: str | None = None
     call_id: str | int | None = None
     response_id: str | None = None
+
+
+def given_names(name: object, call_id: object, response_id: object) -> CallNames:
+    """What a program says of a call, as plain text and numbers; what is neither is not known."""
+    known = {"name": name, "call_id": call_id, "response_id": response_id}
+    plain: dict[str, Any] = {key: snapshot(value) for key, value in known.items()}
+    return CallNames(
+        name=plain["name"] if type(plain["name"]) is str else None,
+        call_id=plain["call_id"] if type(plain["call_id"]) in (str, int) else None,
+        response_id=plain["response_id"] if type(plain["response_id"]) is str else None,
+    )
 
 
 def names_in(

@@ -2,6 +2,9 @@
 
 One context variable of our own holds all of it. OpenTelemetry's context is not used: programs
 attach empty contexts of their own, and a run would be lost there.
+
+A thread that was started by hand stands where it was started, as long as that run is open; it may
+do other runs' work by then, so that its records say that their run is inferred.
 """
 
 from __future__ import annotations
@@ -9,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+from weakref import ref
 
+from agenttrace.capture._sampling import Unsampled
 from agenttrace.domain import JsonValue, Phase
 
 if TYPE_CHECKING:
@@ -51,26 +56,77 @@ class Scope:
     handed_on: tuple[CallReference, ...] = ()
     """Calls parsed before and not executed yet."""
     inferred: bool = False
-    """The run was taken because it was the only open one."""
+    """The run was taken because it was the only open one, or is that of the thread's starter."""
 
 
-_scope: Final[ContextVar[Scope | None]] = ContextVar("agenttrace_scope", default=None)
+class Inherited:
+    """Where a thread was started. It keeps no run in memory that nobody else needs.
+
+    The calls that were being dispatched there are left out: the thread may outlive them, and then
+    they would be answered a second time.
+    """
+
+    __slots__ = ("_agent", "_execution", "_phase", "_run")
+
+    def __init__(self, place: Scope | Unsampled) -> None:
+        self._run: ref[RunState | Unsampled]
+        if isinstance(place, Unsampled):
+            self._run = ref(place)
+            self._agent, self._phase, self._execution = None, Phase.RUN, None
+        else:
+            self._run = ref(place.run)
+            self._agent, self._phase = place.agent, place.phase
+            self._execution = place.execution
+
+    def place(self) -> Scope | Unsampled | None:
+        """What that is now; None where the run is over."""
+        run = self._run()
+        if run is None or isinstance(run, Unsampled):
+            return run
+        return Scope(run, self._agent, self._phase, self._execution, inferred=True)
+
+
+Place: TypeAlias = "Scope | Unsampled | Inherited | None"
+
+_scope: Final[ContextVar[Place]] = ContextVar("agenttrace_scope", default=None)
+
+
+def current_place() -> Place:
+    """What stands in this context, as it is: for carrying it into another one."""
+    return _scope.get()
+
+
+def inherited(place: Place) -> Inherited | None:
+    """The same place for a thread that is started there."""
+    return Inherited(place) if isinstance(place, Scope | Unsampled) else place
 
 
 def current_scope() -> Scope | None:
     """The scope of this context, if it still means something."""
     scope = _scope.get()
-    if scope is not None and scope.run.is_closed and (scope.inferred or scope.run.run.implicit):
+    if type(scope) is Inherited:
+        scope = scope.place()
+    if type(scope) is not Scope:
+        return None
+    if scope.run.is_closed and (scope.inferred or scope.run.run.implicit):
         return None
     return scope
 
 
-def enter_scope(scope: Scope | None) -> Token[Scope | None]:
+def current_unsampled() -> Unsampled | None:
+    """The run of which nothing is recorded, if this context stands in one."""
+    place = _scope.get()
+    if type(place) is Inherited:
+        place = place.place()
+    return place if type(place) is Unsampled and place.holds() else None
+
+
+def enter_scope(scope: Place) -> Token[Place]:
     """Make a scope current in this context."""
     return _scope.set(scope)
 
 
-def leave_scope(token: Token[Scope | None]) -> bool:
+def leave_scope(token: Token[Place]) -> bool:
     """Bring back the scope before; in another context than it was set in, nothing is done.
 
     Returns:

@@ -16,7 +16,7 @@ from typing import Final
 from agenttrace.capture._snapshot import snapshot
 from agenttrace.domain import JsonValue, Message
 from agenttrace.records import canonical
-from agenttrace.redaction import RunMask
+from agenttrace.redaction import RunDigests, RunMask
 
 _MAX_CONVERSATIONS: Final = 64
 _MAX_SEEN: Final = 20_000
@@ -36,7 +36,7 @@ class Heard:
 class Conversations:
     """What the answered requests of a run have held so far."""
 
-    def __init__(self, mask: RunMask) -> None:
+    def __init__(self, mask: RunMask | RunDigests) -> None:
         self._mask = mask
         self._lock = threading.RLock()
         self._ends: OrderedDict[str, tuple[int, str]] = OrderedDict()
@@ -47,6 +47,8 @@ class Conversations:
         self, messages: Sequence[JsonValue], *, continued: bool = False
     ) -> tuple[tuple[Message, ...], Heard | None]:
         """The messages that no answered request held, and what to `remember` on the answer.
+
+        They are not masked yet: the answer may show that a word of the prompt is a password.
 
         Args:
             continued: The provider keeps the conversation, so the request holds new ones only.
@@ -70,6 +72,13 @@ class Conversations:
             old = set() if continued else self._seen.keys() & set(digests)
         new = [m for m, digest in zip(plain, digests, strict=True) if digest not in old]
         return self._read_all(new), Heard(first, digests[-1], len(messages), tuple(digests))
+
+    def at_turn(self, message: Message, turn: int) -> Message:
+        """A message as it is recorded: masked, with the response that it led to."""
+        content = message.content
+        mask = self._mask
+        kept = mask.mask_text(content) if isinstance(content, str) else mask.mask_value(content)
+        return replace(message, turn=turn, content=kept)
 
     def remember(self, heard: Heard | None) -> None:
         """Note that a request was answered: what comes after its messages is new."""
@@ -128,15 +137,11 @@ class Conversations:
         )
 
     def _message(self, role: str, content: JsonValue, call_id: JsonValue = None) -> Message:
-        if isinstance(content, str):
-            kept: JsonValue = self._mask.mask_text(content)
-            length = len(content.encode("utf-8", "surrogatepass"))
-        else:
-            kept = self._mask.mask_value(content)
-            length = len(canonical(content))
+        text = content if isinstance(content, str) else canonical(content)
+        length = len(text.encode("utf-8", "surrogatepass"))
         return Message(
             role="system" if role == "developer" else role,
-            content=kept,
+            content=content,
             digest=self._mask.digest(content),
             length=length,
             call_id=call_id if isinstance(call_id, str | int) else None,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from agenttrace.capture._conversation import Heard
     from agenttrace.capture._run_state import RunState
+    from agenttrace.capture._sampling import Unsampled
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class RequestStamp:
 
     request_id: str
     """Ours, made when the client built the request."""
-    run: RunState = field(repr=False)
+    run: RunState | Unsampled = field(repr=False)
     agent: str | None
     phase: Phase
     inferred: bool

@@ -13,6 +13,7 @@ from agenttrace.capture._source import source
 from agenttrace.records import (
     EVENT_NAMES,
     EVENT_SHAPES,
+    NO_CONTENT,
     Event,
     RecordKind,
     ShapeError,
@@ -42,14 +43,15 @@ def record_event(run: RunState, name: str, data: Mapping[str, Any]) -> None:
             lost(f"event:{name}", run)
             warn_once(
                 f"event:{name}",
-                f"agenttrace did not record the event {name!r:.60}: {problem}. The run goes on and "
+                f"agenttrace did not record the event {name!r:.60}: "
+                f"{run.mask.mask_text(problem)}. The run goes on and "
                 "its evidence is not whole. The reference page on events has the fields.",
             )
             return
         run.in_order()
-        masked = run.mask.mask_value(plain)
-        if not isinstance(masked, Mapping):
+        if not isinstance(plain, dict):
             return
+        masked = run.mask.mask_fields(plain, NO_CONTENT.get(name, frozenset()))
         now = source().now_ns()
         span = run.start_span(f"{semconv.SPAN_EVENT} {name}", start_ns=now)
         is_local = name in _LOCAL

@@ -13,12 +13,14 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from agenttrace import semconv
+from agenttrace.capture._answered import answered_call
 from agenttrace.capture._binding import Binder, binder_of, is_lasting, passes_its_class, underlying
-from agenttrace.capture._context import CallReference, Scope, enter_scope, leave_scope
+from agenttrace.capture._context import Scope, enter_scope, leave_scope
 from agenttrace.capture._fault import message_of, type_of
 from agenttrace.capture._guard import failed, guard
 from agenttrace.capture._recorder import recorder
-from agenttrace.capture._snapshot import snapshot, weighed
+from agenttrace.capture._snapshot import copied
+from agenttrace.capture._snapshot_bulk import Bulk
 from agenttrace.capture._snapshot_plain import is_flat
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import Attached, OpenSpan, start_span, under
@@ -64,6 +66,7 @@ class OpenExecution:
 
     __slots__ = (
         "_attached",
+        "_bulk",
         "_context",
         "_error",
         "_live",
@@ -73,9 +76,9 @@ class OpenExecution:
         "_span",
         "_token",
         "_tool",
-        "_weight",
         "is_ended",
         "run",
+        "weight",
     )
 
     def __init__(
@@ -92,16 +95,17 @@ class OpenExecution:
         self._attached: Attached | None = None
         self._token: Any = None
         self._live: Mapping[str, Any] | None = None
-        self._plain: JsonValue = None
+        self._bulk: Bulk | None = None
+        self._plain: JsonValue | Bulk = None
         self._error: tuple[str, str] | None = None
-        self._weight = 0
+        self.weight = 0
         payload: dict[str, Any] = {"name": tool.name, "seq": run.tick()}
         self._payload = payload
         try:
             self._copy_arguments(tool, wrapped, args, kwargs)
-        except Exception as error:  # noqa: BLE001 - the tool runs in any case
+        except BaseException as error:  # noqa: BLE001 - the tool runs in any case
             failed("copying arguments", error, run)
-        reference, repeat = _reference(scope, tool.name, self._digest)
+        reference, repeat = answered_call(scope, tool.name, self._digest)
         link = None
         if reference is not None:
             link = payload["link"] = reference.ref
@@ -122,7 +126,7 @@ class OpenExecution:
             payload["phase"] = scope.phase.value
         if scope.inferred:
             payload["inferred"] = True
-        context, parent = run.placed(otel_context.get_current())
+        context, parent = run.placed(otel_context.get_current(), scope.execution)
         self._span: OpenSpan = start_span(
             run.tracer,
             tool.span,
@@ -136,7 +140,7 @@ class OpenExecution:
         self._context = under(self._span, context)
         self._scope = Scope(run, scope.agent, scope.phase, self._span, inferred=scope.inferred)
         run.opened(self)
-        run.deliver(self._read_arguments, self._weight)
+        run.leave(self, is_needed=False)  # else its arguments are read at its end
 
     def _copy_arguments(
         self,
@@ -167,20 +171,23 @@ class OpenExecution:
             self._plain = live  # ours alone, and nothing in it can change
             return
         self._live = live
-        self._plain, self._weight = weighed(live, self.run.mask.digest_text)
+        self._plain, self.weight = copied(live, self.run.mask.digest_text)
+        if type(self._plain) is Bulk:
+            self._bulk = self._plain
 
     def _digest(self) -> JsonValue:
         """The digest of the arguments, for whoever needs it before its turn."""
         payload = self._payload
-        if "digest" not in payload and isinstance(self._plain, dict):
-            text = canonical(self._plain)
+        plain = self._plain = _built(self._plain)
+        if "digest" not in payload and isinstance(plain, dict):
+            text = canonical(plain)
             payload["digest"] = self.run.mask.digest_text(text)
             payload["length"] = len(text)
         return payload.get("digest")
 
-    def _read_arguments(self) -> None:
+    def work(self) -> None:
         """Mask and digest the copied arguments; in a forked child the parent's turn never came."""
-        plain = self._plain
+        plain = self._plain = _built(self._plain)
         if not isinstance(plain, dict):
             return
         payload = self._payload
@@ -201,7 +208,7 @@ class OpenExecution:
                 self._attached = Attached(self._context)
             else:
                 self._attached.again()
-        except Exception as error:  # noqa: BLE001 - the tool runs in any case
+        except BaseException as error:  # noqa: BLE001 - the tool runs in any case
             failed("attaching a context", error, loses=False)
 
     def detach(self) -> None:
@@ -211,7 +218,7 @@ class OpenExecution:
         if is_here and self._attached is not None:
             try:
                 self._attached.detach()
-            except Exception as error:  # noqa: BLE001 - the tool has run
+            except BaseException as error:  # noqa: BLE001 - the tool has run
                 failed("detaching a context", error, loses=False)
 
     # The end
@@ -220,12 +227,14 @@ class OpenExecution:
         """The body returned; the result is copied and left as it is."""
         self._payload.pop("count", None)
         try:
-            kept, weight = weighed(result, self.run.mask.digest_text)
-        except Exception as error:  # noqa: BLE001 - the program gets the result in any case
+            kept, weight = copied(result, self.run.mask.digest_text)
+        except BaseException as error:  # noqa: BLE001 - the program gets the result in any case
             self._payload["result_observed"] = False
             failed("copying a result", error, self.run)
             self._end(Ending.RETURNED)
         else:
+            if type(kept) is Bulk:
+                kept.let_go()
             self._end(Ending.RETURNED, kept, weight)
 
     def yielded(self, items: list[JsonValue], count: int, result: Any) -> None:
@@ -260,37 +269,50 @@ class OpenExecution:
         self._payload["result_observed"] = False
         self._end(ending)
 
-    def _end(self, ending: Ending, result: JsonValue = None, weight: int = 0) -> None:
+    def _end(self, ending: Ending, result: JsonValue | Bulk = None, weight: int = 0) -> None:
         if self.is_ended:
             return
         self.is_ended = True
         run = self.run
-        exit_plain: JsonValue = None
+        exit_plain: JsonValue | Bulk = None
         if self._live is not None:
             live, self._live = self._live, None
+            bulk, self._bulk = self._bulk, None
             try:
-                exit_plain = snapshot(live, digest=run.mask.digest_text)
-            except Exception as error:  # noqa: BLE001 - the tool has run
+                if bulk is None or not bulk.is_unchanged():
+                    exit_plain, more = copied(live, run.mask.digest_text)
+                    weight += more
+                    if type(exit_plain) is Bulk:
+                        exit_plain.let_go()
+            except BaseException as error:  # noqa: BLE001 - the tool has run
                 failed("comparing arguments at the end", error, run)
         end_ns = max(source().now_ns(), self._span.start_ns)
         run.ended(self)
-        run.deliver(lambda: self._write(ending, result, exit_plain, end_ns), weight + self._weight)
+        end = _End(self, ending, result, exit_plain, end_ns=end_ns, weight=weight + self.weight)
+        run.leave(end)
 
-    def _write(self, ending: Ending, result: JsonValue, exit_plain: JsonValue, end_ns: int) -> None:
+    def write(
+        self,
+        ending: Ending,
+        result: JsonValue | Bulk,
+        exit_plain: JsonValue | Bulk,
+        end_ns: int,
+    ) -> None:
+        """Make the record; called once its turn has come."""
         run, payload = self.run, self._payload
         with guard("copying arguments", run):
-            self._read_arguments()
+            self.work()
         if ending is not Ending.RETURNED:
             payload["ending"] = ending.value
         with guard("comparing arguments at the end", run):
             if exit_plain is not None:
-                payload["exit_digest"] = run.mask.digest(exit_plain)
+                payload["exit_digest"] = run.mask.digest(_built(exit_plain))
             elif "digest" in payload:
                 payload["exit_digest"] = payload["digest"]
         if result is not None:
             with guard("copying a result", run):
                 payload["result_observed"] = False
-                payload["result"] = run.mask.mask_value(result)
+                payload["result"] = run.mask.mask_value(_built(result))
                 del payload["result_observed"]
         if self._error is not None:
             with guard("reading an exception", run):
@@ -306,6 +328,38 @@ class OpenExecution:
         )
 
 
+class _End:
+    """The end of an execution, whose record is to be made."""
+
+    __slots__ = ("_end_ns", "_ending", "_execution", "_exit_plain", "_result", "run", "weight")
+
+    def __init__(
+        self,
+        execution: OpenExecution,
+        ending: Ending,
+        result: JsonValue | Bulk,
+        exit_plain: JsonValue | Bulk,
+        *,
+        end_ns: int,
+        weight: int,
+    ) -> None:
+        self._execution = execution
+        self._ending = ending
+        self._result = result
+        self._exit_plain = exit_plain
+        self._end_ns = end_ns
+        self.run = execution.run
+        self.weight = weight
+
+    def work(self) -> None:
+        """Make the record."""
+        self._execution.write(self._ending, self._result, self._exit_plain, self._end_ns)
+
+
+def _built(copy: JsonValue | Bulk) -> JsonValue:
+    return copy.build() if type(copy) is Bulk else copy  # type: ignore[return-value]
+
+
 def begin(
     tool: Tool,
     wrapped: Callable[..., Any],
@@ -316,39 +370,9 @@ def begin(
     try:
         scope = recorder.scope()
         return None if scope is None else OpenExecution(tool, scope, wrapped, args, kwargs)
-    except Exception as error:  # noqa: BLE001 - the tool runs in any case
+    except BaseException as error:  # noqa: BLE001 - the tool runs in any case
         failed("recording an execution", error)
         return None
-
-
-def _reference(
-    scope: Scope, tool: str, digest: Callable[[], JsonValue]
-) -> tuple[CallReference | None, int]:
-    """The call that this execution answers, if a hook left that here, and how often it ran before.
-
-    Inside a dispatch there is one call, and running it again is a repeat. Of calls that were parsed
-    earlier the one with equal arguments is taken, else the only one left of that tool.
-    """
-    dispatch = scope.dispatch
-    if dispatch is None and not scope.handed_on:
-        return None, 0
-    with scope.run.taking:
-        if dispatch is not None:
-            if dispatch.tool != tool or dispatch.run is not scope.run:
-                return None, 0
-            dispatch.taken += 1
-            return dispatch, dispatch.taken - 1
-        return _take_handed_on(scope, tool, digest()), 0
-
-
-def _take_handed_on(scope: Scope, tool: str, digest: JsonValue) -> CallReference | None:
-    left = [r for r in scope.handed_on if r.tool == tool and not r.taken and r.run is scope.run]
-    equal = [r for r in left if digest is not None and r.digest() == digest]
-    if not equal and len(left) != 1:
-        return None
-    found = equal[0] if equal else left[0]
-    found.taken += 1
-    return found
 
 
 def _is_from_call(error: BaseException) -> bool:

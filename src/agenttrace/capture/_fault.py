@@ -23,8 +23,18 @@ def message_of(error: BaseException) -> str:
     args: tuple[Any, ...] = _ARGS(error)
     plain = [arg for arg in args if is_scalar(arg)]
     if len(plain) == len(args) and _is_plainly_said(error):
-        return _cut(str(error))
-    return _cut(", ".join(str(arg) for arg in plain))
+        try:
+            return _cut(str(error))
+        except ValueError:  # a number of more digits than Python writes
+            pass
+    return _cut(", ".join(_text(arg) for arg in plain))
+
+
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        return f"({type_name(type(value)).removeprefix('builtins.')})"
 
 
 def _is_plainly_said(error: BaseException) -> bool:

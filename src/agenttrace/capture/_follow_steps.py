@@ -28,7 +28,7 @@ def tell(step: Callable[..., None], *told: Any) -> None:
     """
     try:
         step(*told)
-    except Exception as error:
+    except BaseException as error:
         if is_strict():
             raise
         try:
@@ -128,7 +128,7 @@ class _Items:
         tell(self._execution.detach)
         self._count += 1
         if self._count <= MAX_ITEMS:
-            with guard("copying an item"):
+            with guard("copying an item", self._execution.run):
                 self._kept.append(snapshot(item))
 
     def ended(self, result: Any, is_closing: bool) -> None:
@@ -138,7 +138,7 @@ class _Items:
         tell(self._execution.detach)
         if is_closing:
             tell(self._execution.raised, GeneratorExit())
-        elif self._is_one and self._count == 1:
+        elif self._is_one and self._count == 1 and self._kept:
             tell(self._execution.returned, self._kept[0])
         else:
             tell(self._execution.yielded, self._kept, self._count, result)

@@ -76,6 +76,31 @@ def instance_dict(value: object) -> dict[str, Any] | None:
     return None
 
 
+def dict_getter(kind: type) -> Callable[[Any], Any] | None:
+    """What gives an instance's dictionary, as `instance_dict` does, for many of one class."""
+    for base in mro_of(kind):
+        found = class_dict(base).get("__dict__", ABSENT)
+        of = type(found)
+        if (of is GetSetDescriptorType or of is MemberDescriptorType) and (
+            found.__objclass__ is base
+        ):
+            getter: Callable[[Any], Any] = found.__get__
+            return getter
+    return None
+
+
+def slot_getter(kind: type, name: str) -> Callable[[Any], Any] | None:
+    """What gives the value of a real slot, or raises AttributeError, for many of one class."""
+    for base in mro_of(kind):
+        found = class_dict(base).get(name, ABSENT)
+        if found is not ABSENT:
+            if type(found) is MemberDescriptorType and found.__objclass__ is base:
+                getter: Callable[[Any], Any] = found.__get__
+                return getter
+            return None
+    return None
+
+
 def slot(value: object, name: str) -> Any:
     """What a real slot of an instance holds, or `ABSENT`."""
     for base in mro_of(type(value)):

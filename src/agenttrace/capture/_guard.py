@@ -11,10 +11,13 @@ import contextlib
 import logging
 import os
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Protocol
+
+from agenttrace.capture._passing import let_pass
 
 logger: Final = logging.getLogger("agenttrace")
 
@@ -32,6 +35,7 @@ class _Ledger:
         self.counts: Counter[str] = Counter()
         self.logged: set[tuple[str, str]] = set()
         self.on_unplaced: Callable[[str], None] | None = None
+        self.mask: Callable[[str], str] | None = None
 
 
 _ledger: Final = _Ledger()
@@ -43,7 +47,7 @@ def is_strict() -> bool:
 
 
 def failed(
-    where: str, error: Exception, run: LossCounter | None = None, *, loses: bool = True
+    where: str, error: BaseException, run: LossCounter | None = None, *, loses: bool = True
 ) -> None:
     """Count one fault of ours.
 
@@ -53,12 +57,14 @@ def failed(
             verdict from being printed, stands in no manifest.
 
     Raises:
-        Exception: the error itself, when `AGENTTRACE_STRICT=1`.
+        BaseException: the error itself, when `AGENTTRACE_STRICT=1`, and where it is no fault of
+            ours but the program's: it only came up here.
     """
     if loses:
         lost(f"error:{where}", run)
     else:
         count(f"error:{where}")
+    let_pass(error)
     kind = (where, type(error).__qualname__)
     with _ledger.lock:
         first = kind not in _ledger.logged
@@ -82,7 +88,8 @@ def lost(cause: str, run: LossCounter | None = None) -> None:
             run.count_lost(cause)
         elif _ledger.on_unplaced is not None:
             _ledger.on_unplaced(cause)
-    except Exception as error:  # noqa: BLE001 - nothing of ours may leave
+    except BaseException as error:  # noqa: BLE001 - nothing of ours may leave
+        let_pass(error)
         say(logging.ERROR, "agenttrace could not count a loss", error)
 
 
@@ -103,8 +110,24 @@ def warn_once(kind: str, message: str) -> None:
 
 def say(level: int, message: str, error: BaseException | None = None) -> None:
     """Log; a user's filter or handler that raises is kept off the program too."""
+    try:
+        logger.log(level, "%s", message if error is None else f"{message}\n{_told(error)}")
+    except BaseException as fault:  # noqa: BLE001 - of a filter or handler of the program's
+        let_pass(fault)
+
+
+def _told(error: BaseException) -> str:
+    """Where an error was raised and what it says, as text: masked, and without any value.
+
+    Handlers that are given the error itself print the exceptions it was raised during, which may
+    be the program's own, and some print the variables of every frame.
+    """
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    said = "(its message could not be masked)"
     with contextlib.suppress(Exception):
-        logger.log(level, message, exc_info=error)
+        text = str(error)
+        said = text if _ledger.mask is None else _ledger.mask(text)
+    return f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}: {said}"
 
 
 def losses() -> dict[str, int]:
@@ -116,6 +139,11 @@ def losses() -> dict[str, int]:
 def on_unplaced(listener: Callable[[str], None]) -> None:
     """Set who is told of a loss that no run could be named for."""
     _ledger.on_unplaced = listener
+
+
+def mask_messages_with(mask: Callable[[str], str]) -> None:
+    """Set what masks the messages of errors that are logged."""
+    _ledger.mask = mask
 
 
 def forget_faults() -> None:
@@ -144,7 +172,7 @@ class guard:  # noqa: N801 - reads as a statement: `with guard("response", run):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        if not isinstance(error, Exception):
+        if error is None:
             return False
         failed(self._where, error, self._run, loses=self._loses)
         return True

@@ -19,7 +19,8 @@ class HookReport:
     """One hook of one library."""
 
     library: str
-    boundary: Boundary
+    boundary: Boundary | None
+    """None: it records no boundary, so nothing is missing where it does not fit."""
     hook: str
     """What is hooked, as people know it: `BaseClient._build_request`."""
     ok: bool
@@ -32,12 +33,12 @@ _hooks: Final[dict[tuple[str, str, str], HookReport]] = {}
 
 
 def report_hook(
-    library: str, boundary: Boundary | str, hook: str, ok: bool, detail: str = ""
+    library: str, boundary: Boundary | str | None, hook: str, ok: bool, detail: str = ""
 ) -> None:
     """Say whether a hook was installed and fits; the same hook again replaces what was said."""
-    report = HookReport(library, Boundary(boundary), hook, ok, detail)
+    place = None if boundary is None else Boundary(boundary)
     with _lock:
-        _hooks[library, report.boundary.value, hook] = report
+        _hooks[library, str(place), hook] = HookReport(library, place, hook, ok, detail)
 
 
 def withdraw_hooks(library: str) -> None:
@@ -46,10 +47,8 @@ def withdraw_hooks(library: str) -> None:
     Runs that are open lose by it: what comes now leaves no record.
     """
     with _lock:
-        keys = [key for key in _hooks if key[0] == library]
-        for key in keys:
-            del _hooks[key]
-    if keys:
+        withdrawn = [_hooks.pop(key) for key in list(_hooks) if key[0] == library]
+    if any(hook.boundary is not None for hook in withdrawn):
         lost(f"hook:{library}:withdrawn")
 
 

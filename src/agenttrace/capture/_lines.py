@@ -6,9 +6,12 @@ was writing. The first line says which run and recorder the rest is of.
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +27,7 @@ LINES_VERSION: Final = 1
 MAX_OPEN_FILES: Final = 64
 """Further files are opened for each line: a server may have thousands of runs open."""
 _MAX_NAME: Final = 120
+_PROBE: Final = bytes(4_096)
 
 
 class _OpenFiles:
@@ -76,7 +80,12 @@ class LineWriter:
         }
         self._file: int | None = None
         self._is_counted = False
+        self._is_begun = False
+        self._has_links = False
+        """Whether this file system says how many names a file has."""
         self.is_broken = False
+        self.is_gone = False
+        """It is broken because somebody removed it."""
 
     def write(self, text: str) -> bool:
         """Append one line; false when it could not be written, which is logged once.
@@ -88,17 +97,15 @@ class LineWriter:
         try:
             if self._file is None:
                 self._open()
+            elif self._has_links and os.fstat(self._file).st_nlink == 0:
+                raise FileNotFoundError(errno.ENOENT, "it was removed")
             self._write_all(text)
         except (OSError, ValueError) as error:  # ValueError: a path that no system can have
             self.is_broken = True
+            self.is_gone = self._is_begun and isinstance(error, FileNotFoundError)
             self.close()
-            reason = getattr(error, "strerror", None) or error
-            warn_once(
-                "evidence-folder",
-                f"agenttrace cannot write {self.path!s:.200} ({reason!s:.200}). Evidence is kept "
-                "in memory and what does not fit is counted as lost. Pass another folder with "
-                "configure(evidence=...), or evidence=False.",
-            )
+            self._take_back()
+            _say_unwritable(self.path, error)
             return False
         if not self._is_counted:
             self.close()
@@ -107,24 +114,58 @@ class LineWriter:
     def close(self) -> None:
         """Close the file; a later line opens it again."""
         if self._file is not None:
-            os.close(self._file)
+            with suppress(OSError):  # what a distant disk says so late is of no use to anybody
+                os.close(self._file)
             self._file = None
             if self._is_counted:
                 self._is_counted = False
                 _open_files.release()
 
     def _open(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        self._file = os.open(self.path, flags, 0o600)
+        """Open the file; one that was begun before must be there still, with all it held."""
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+        if not self._is_begun:
+            flags |= os.O_CREAT
+            self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._file = os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            if self._is_begun:
+                raise
+            # The empty folder was cleared away in between.
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, flags, 0o600)
         self._is_counted = _open_files.claim()
-        if os.fstat(self._file).st_size == 0:
+        status = os.fstat(self._file)
+        self._has_links = status.st_nlink > 0
+        if status.st_size == 0:
+            if self._is_begun:
+                raise FileNotFoundError(errno.ENOENT, "it was emptied")
             self._write_all(dump_json(self._header))
+        self._is_begun = True
+
+    def _take_back(self) -> None:
+        """Remove a file that not even its header fits into, and the folder made for it."""
+        with suppress(OSError, ValueError):
+            if not self._is_begun and self.path.stat().st_size == 0:
+                self.path.unlink()
+                self.folder.rmdir()
 
     def _write_all(self, text: str) -> None:
+        """Write a line whole, or leave the file as it was before."""
+        file = self._file
+        if file is None:
+            return
         data = memoryview(text.encode("ascii") + b"\n")
-        while data and self._file is not None:
-            data = data[os.write(self._file, data) :]
+        done = 0
+        try:
+            while done < len(data):
+                done += os.write(file, data[done:])
+        except OSError:
+            if done:  # the disk became full within the line
+                with suppress(OSError):
+                    os.ftruncate(file, os.fstat(file).st_size - done)
+            raise
 
 
 def read_back(writer: LineWriter, *, own: bool) -> Iterator[Mapping[str, Any]]:
@@ -165,19 +206,41 @@ def _read_lines(path: Path) -> Iterator[Mapping[str, Any]]:
 
 def check_folder(root: Path) -> bool:
     """Whether evidence can be written here; makes the folder, and logs one warning if it cannot."""
+    reason = folder_problem(root)
+    if reason is not None:
+        _say_unwritable(root, reason)
+    return reason is None
+
+
+def folder_problem(root: Path) -> str | None:
+    """Why evidence cannot be written here; None: it can. Makes the folder, and writes a little."""
+    probe = root / f".probe-{secrets.token_hex(8)}"
     try:
         root.mkdir(parents=True, exist_ok=True)
-        writable = os.access(root, os.W_OK | os.X_OK)
-    except (OSError, ValueError):
-        writable = False
-    if not writable:
-        warn_once(
-            "evidence-folder",
-            f"agenttrace cannot write into {root!s:.200}. Evidence is kept in memory and what does "
-            "not fit is counted as lost. Pass another folder with configure(evidence=...), or "
-            "evidence=False.",
-        )
-    return writable
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        file = os.open(probe, flags, 0o600)
+        try:
+            os.write(file, _PROBE)
+        finally:
+            os.close(file)
+            probe.unlink()
+    except (OSError, ValueError) as error:
+        return _reason(error)
+    return None
+
+
+def _say_unwritable(path: Path, why: Exception | str) -> None:
+    reason = why if isinstance(why, str) else _reason(why)
+    warn_once(
+        "evidence-folder",
+        f"agenttrace cannot write {path!s:.200} ({reason}). Evidence is kept in memory and what "
+        "does not fit is counted as lost. Pass another folder with configure(evidence=...), or "
+        "evidence=False.",
+    )
+
+
+def _reason(error: Exception) -> str:
+    return f"{getattr(error, 'strerror', None) or error!s:.200}"
 
 
 def forget_files() -> None:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from agenttrace.capture._guard import LossCounter, failed, lost
 
@@ -23,6 +23,8 @@ MOST_WEIGHT: Final = 256 << 20
 HELP_FROM: Final = 2_000
 """Pieces that wait when callers begin to do two for each that they add."""
 HELP_FROM_WEIGHT: Final = 64 << 20
+_HELP_WAIT_S: Final = 0.002
+"""Longest that a caller waits for its turn to help."""
 _SLICE_S: Final = 0.001
 """Longest that the thread works before others have their turn."""
 _PAUSE_S: Final = 0.005
@@ -30,7 +32,29 @@ _IDLE_PAUSES: Final = 20
 """Pauses without work after which the thread sleeps until it is woken."""
 _PATIENCE_S: Final = 2.0
 
-Work = Callable[[], None]
+
+class Left(Protocol):
+    """One piece of work that was left."""
+
+    @property
+    def run(self) -> LossCounter:
+        """Where it counts as lost if it is refused or fails."""
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it holds, about; 0 for little. Never changed once it was left."""
+
+    def work(self) -> None:
+        """Do it."""
+
+
+class _Piece:
+    __slots__ = ("run", "weight", "work")
+
+    def __init__(self, work: Callable[[], None], run: LossCounter, weight: int) -> None:
+        self.work = work
+        self.run = run
+        self.weight = weight
 
 
 class Outbox:
@@ -43,10 +67,13 @@ class Outbox:
 
     def renew(self) -> None:
         """Begin anew in a forked child; what waits is the parent's to do."""
-        self._items: deque[tuple[Work, LossCounter, int]] = deque()
+        self._items: deque[Left] = deque()
         self._turn = threading.Lock()
         self._holder = 0
         """Thread that does work right now."""
+        self._done = 0
+        self._hangs_at = -1
+        """What was done when a caller last waited in vain."""
         self._weighing = threading.Lock()
         self._weight = 0
         self._wake = threading.Event()
@@ -59,22 +86,33 @@ class Outbox:
         """Whether this thread is doing work from here right now."""
         return self._holder == threading.get_ident()
 
-    def put(self, work: Work, run: LossCounter, weight: int = 0) -> None:
+    def put(self, work: Callable[[], None], run: LossCounter, weight: int = 0) -> None:
         """Leave work to be done after all that was left before.
 
         Args:
             run: Where it counts as lost if it is refused.
             weight: Bytes that it holds, about; 0 for little.
         """
+        self.leave(_Piece(work, run, weight))
+
+    def leave(self, piece: Left, *, is_needed: bool = True) -> None:
+        """Leave a piece of work, as `put` does; each object that is made for it costs the caller.
+
+        Args:
+            is_needed: Whether anything is lost where it is refused; else it is done later, as part
+                of another piece.
+        """
         items = self._items
         waiting = len(items)
         if waiting >= MOST or self._weight > MOST_WEIGHT:
-            lost("outbox", run)
+            if is_needed:
+                lost("outbox", piece.run)
             return
+        weight = piece.weight
         if weight:
             with self._weighing:
                 self._weight += weight
-        items.append((work, run, weight))
+        items.append(piece)
         if not self._is_awake or self.is_inline:
             self._rouse()
         elif waiting > HELP_FROM or self._weight > HELP_FROM_WEIGHT:
@@ -115,20 +153,32 @@ class Outbox:
 
     def _one(self) -> None:
         try:
-            work, run, weight = self._items.popleft()
+            piece = self._items.popleft()
         except IndexError:
             return
+        self._done += 1
+        weight = piece.weight
         if weight:
             with self._weighing:
                 self._weight -= weight
         try:
-            work()
-        except Exception as error:  # noqa: BLE001 - nothing of ours may leave
-            failed("writing a record", error, run)
+            piece.work()
+        except BaseException as error:  # noqa: BLE001 - nothing of ours may leave
+            failed("writing a record", error, piece.run)
 
     def _help(self) -> None:
-        if not self._turn.acquire(blocking=False):
+        """Do a little, or wait a moment for the thread, which needs one from us to get on.
+
+        Where the thread hangs, nobody waits a second time.
+        """
+        if self.is_mine:
             return
+        if not self._turn.acquire(blocking=False):
+            if self._done == self._hangs_at:
+                return
+            if not self._turn.acquire(timeout=_HELP_WAIT_S):
+                self._hangs_at = self._done
+                return
         try:
             self._holder = threading.get_ident()
             self._one()

@@ -15,9 +15,9 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from agenttrace import semconv
 from agenttrace._version import __version__
 from agenttrace.capture._guard import guard
+from agenttrace.capture._later_span import Ids
 from agenttrace.capture._outbox import outbox
 from agenttrace.capture._settings import Settings
-from agenttrace.capture._source import Source, source
 
 
 class Providers:
@@ -112,7 +112,8 @@ def _tracer_of(provider: otel.TracerProvider) -> otel.Tracer:
 
 
 def _make_private(settings: Settings) -> TracerProvider:
-    provider = _Private(resource=Resource.create(), id_generator=_Ids(), shutdown_on_exit=False)
+    ids = Ids(are_later=not settings.set_global)
+    provider = _Private(resource=Resource.create(), id_generator=ids, shutdown_on_exit=False)
     processors: tuple[SpanProcessor, ...] = ()
     with guard("making an exporter", loses=False):
         processors = tuple(settings.make_processors())
@@ -127,7 +128,13 @@ def _shut(provider: TracerProvider) -> None:
 
 
 class _Private(TracerProvider):
-    """Our own provider, whose spans may end a moment after their work."""
+    """Our own provider, whose spans may be made and end a moment after their work."""
+
+    def add_span_processor(self, span_processor: SpanProcessor) -> None:
+        """Have a processor listen to the spans that end from now on."""
+        super().add_span_processor(span_processor)
+        if isinstance(self.id_generator, Ids):
+            self.id_generator.is_heard = True
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """End the spans whose work has ended, and hand all to the exporters."""
@@ -138,13 +145,3 @@ class _Private(TracerProvider):
         """End the spans whose work has ended, and the exporters."""
         outbox.drain()
         super().shutdown()
-
-
-class _Ids(Source):
-    """Asks the source in use, which a test may change after the provider was made."""
-
-    def generate_span_id(self) -> int:
-        return source().generate_span_id()
-
-    def generate_trace_id(self) -> int:
-        return source().generate_trace_id()

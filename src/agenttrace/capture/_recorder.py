@@ -10,11 +10,13 @@ import atexit
 import os
 import secrets
 import threading
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing import util as processes
+from pathlib import Path
 from typing import Final
 
 from opentelemetry import context as otel_context
@@ -22,16 +24,32 @@ from opentelemetry import trace as otel
 from opentelemetry.context import Context
 
 from agenttrace import semconv
-from agenttrace.capture._context import Scope, current_scope, enter_scope, leave_scope
-from agenttrace.capture._guard import forget_faults, guard, is_strict, lost, on_unplaced
+from agenttrace.capture._context import (
+    Scope,
+    current_scope,
+    current_unsampled,
+    enter_scope,
+    leave_scope,
+)
+from agenttrace.capture._guard import (
+    forget_faults,
+    guard,
+    is_strict,
+    lost,
+    mask_messages_with,
+    on_unplaced,
+)
 from agenttrace.capture._lines import LineWriter, check_folder, folder_of, forget_files
+from agenttrace.capture._messages import masked_message
 from agenttrace.capture._outbox import outbox
 from agenttrace.capture._provider import Providers
+from agenttrace.capture._retention import retention
 from agenttrace.capture._run_state import RunState
+from agenttrace.capture._sampling import Sampling, Unsampled
 from agenttrace.capture._settings import Settings
 from agenttrace.capture._settler import LATE_S, Settler
 from agenttrace.capture._source import source
-from agenttrace.capture._spans import is_foreign_code_running, start_span
+from agenttrace.capture._spans import ids_in, is_foreign_code_running, start_span
 from agenttrace.domain import Run
 from agenttrace.records import travels
 from agenttrace.redaction import Redactor, load_redactor
@@ -52,8 +70,12 @@ class Recorder:
         """Told of each run that is about to end, to record what is still open of it."""
         self.enders: list[Callable[[], None]] = []
         """Called when the process ends, after the last run has settled."""
+        self.last: list[Callable[[], None]] = []
+        """Called when the process ends, after the exporters."""
         self.traced: dict[str, None] = {}
         """Tools that are decorated in this process."""
+        self.set_up: Callable[[], None] | None = None
+        """Called when something asks for recording, before anything is recorded."""
         self._renew()
         self.reset(Settings())
 
@@ -68,12 +90,36 @@ class Recorder:
         with self._lock:
             self.settings = settings
             self.providers = Providers(settings)
+            self.sampling = Sampling(settings.sample, settings.idle_s)
             self._redactor = settings.redactor
             self._is_evidence_checked = False
             self._explicit: dict[int, RunState] = {}
             self._implicit: dict[str, RunState] = {}
             self._given_ids: OrderedDict[str, int] = OrderedDict()
             self._known: weakref.WeakSet[RunState] = weakref.WeakSet()
+
+    def adopt(self, settings: Settings) -> None:
+        """Go on with other settings; runs that are open keep the old ones, and end as they would.
+
+        What the provider before still holds is sent when the process ends.
+        """
+        with self._lock:
+            before = self.providers
+            self.settings = settings
+            self.providers = Providers(settings)
+            self.sampling = Sampling(settings.sample, settings.idle_s)
+            self._redactor = settings.redactor
+            self._is_evidence_checked = False
+        self.enders.append(lambda: before.shutdown(settings.exit_s))
+
+    def activate(self) -> bool:
+        """Begin to record, as something asks for it; false where recording is switched off."""
+        if not self.is_active:
+            with guard("setting up", loses=False):
+                if self.set_up is not None:
+                    self.set_up()
+            self.is_active = self.settings.enabled
+        return self.is_active
 
     @contextmanager
     def replaced(self, settings: Settings) -> Iterator[None]:
@@ -99,7 +145,7 @@ class Recorder:
         with self._lock:
             if self._redactor is None:
                 with guard("finding the key"):
-                    self._redactor = load_redactor()
+                    self._redactor = load_redactor(is_strict=False)
             if self._redactor is None:
                 self._redactor = Redactor(secrets.token_bytes(32), source="ephemeral")
             return self._redactor
@@ -179,13 +225,26 @@ class Recorder:
         scope = current_scope()
         if scope is not None:
             return scope
+        if self.sampling.is_used and self.unsampled() is not None:
+            return None
         with self._lock:
-            only = list(self._explicit.values()) if len(self._explicit) == 1 else []
+            is_only = len(self._explicit) + self.sampling.open == 1
+            only = list(self._explicit.values()) if is_only else []
         if only:
             return Scope(run=only[0], inferred=True)
         return self._implicit_scope()
 
-    def _implicit_scope(self) -> Scope:
+    def unsampled(self) -> Unsampled | None:
+        """The run that the current work belongs to, if nothing of that one is recorded."""
+        found = current_unsampled()
+        if found is not None or current_scope() is not None:
+            return found
+        if len(self._explicit) + self.sampling.open == 1:
+            return self.sampling.first()
+        ids = ids_in(otel_context.get_current())
+        return self.sampling.of_trace(f"{ids.trace_id:032x}") if ids.is_valid else None
+
+    def _implicit_scope(self) -> Scope | None:
         context = otel_context.get_current()
         ids = otel.get_current_span(context).get_span_context()
         key = f"{ids.trace_id:032x}" if ids.is_valid else None
@@ -193,6 +252,10 @@ class Recorder:
             state = self._implicit.get(key) if key is not None else None
             if state is None or state.is_closed:
                 run = Run(run_id=source().new_id("run"), implicit=True)
+                left_out = self.sampling.of_run(run.run_id) if key is None else None
+                if left_out is not None:
+                    enter_scope(left_out)
+                    return None
                 state = self.open_run(run, context=context)
                 self._implicit[key or run.run_id] = state
                 self._settler.wait_for(state, self.settings.idle_s)
@@ -210,6 +273,7 @@ class Recorder:
 
     def end_process(self) -> None:
         """Write the end of every run that is open, and let exporters finish for a moment."""
+        end_s = time.monotonic() + self.settings.exit_s
         with guard("ending the process"):
             with self._lock:
                 left = [state for state in self._known if state.open_executions]
@@ -228,7 +292,11 @@ class Recorder:
             with guard("ending the process", loses=False):
                 ender()
         with guard("ending the exporters", loses=False):
-            self.providers.shutdown(self.settings.exit_s)
+            # The interpreter takes a part of the time itself, after the last of us.
+            self.providers.shutdown(max(0.0, 0.75 * (end_s - time.monotonic())))
+        for last in tuple(self.last):
+            with guard("ending the process", loses=False):
+                last()
 
     def after_fork(self) -> None:
         """Go on as another recorder, with the runs that were open at the fork."""
@@ -269,7 +337,12 @@ class Recorder:
         if not self._is_evidence_checked:
             self._is_evidence_checked = True
             check_folder(root)
+        retention.begin(self.settings, self._open_folders)
         return LineWriter(folder_of(root, run, now), run, recorder_id)
+
+    def _open_folders(self) -> set[Path]:
+        with self._lock:
+            return {state.folder for state in self._known if state.folder and not state.is_closed}
 
     def _settle_at_exit(self) -> None:
         if self._is_exit_known:
@@ -299,6 +372,7 @@ def _opening_attributes(run: Run) -> dict[str, str | int]:
 
 _REPLACED: Final = (
     "settings",
+    "sampling",
     "providers",
     "is_active",
     "listeners",
@@ -315,6 +389,7 @@ recorder: Final = Recorder()
 """The recorder of this process."""
 
 on_unplaced(recorder.count_unplaced)
+mask_messages_with(lambda text: masked_message(text, list(recorder._known)))
 processes.register_after_fork(recorder, Recorder.end_with_worker)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(

@@ -22,6 +22,7 @@ from agenttrace.capture._guard import guard
 from agenttrace.capture._model_calls import ModelCall
 from agenttrace.capture._recorder import recorder
 from agenttrace.capture._run_state import RunState
+from agenttrace.capture._sampling import Unsampled
 from agenttrace.capture._snapshot import snapshot
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import OpenSpan, end_span, start_span, under
@@ -45,10 +46,9 @@ def begin_request(
         previous_response_id: The response that the provider is to continue.
     """
     with guard("stamping a request"):
-        recorder.is_active = True
-        scope = recorder.scope()
+        scope = recorder.scope() if recorder.activate() else None
         if scope is None:
-            return None
+            return _left_out()
         run = scope.run
         run.in_order()
         request_id = run.tally.new_request()
@@ -70,7 +70,7 @@ def begin_request(
             phase=scope.phase,
             inferred=scope.inferred,
             started_ns=source().now_ns(),
-            context=otel_context.get_current(),
+            context=run.context(otel_context.get_current(), scope.execution),
             previous_response_id=previous_response_id,
             tools_offered=names,
             tools_digest=digest,
@@ -78,6 +78,22 @@ def begin_request(
             heard=heard,
         )
     return None
+
+
+def _left_out() -> RequestStamp | None:
+    """The stamp of a run of which nothing is recorded, whichever run its answer is read in."""
+    unsampled = recorder.unsampled() if recorder.is_active and recorder.sampling.is_used else None
+    if unsampled is None:
+        return None
+    return RequestStamp(
+        request_id="",
+        run=unsampled,
+        agent=None,
+        phase=Phase.RUN,
+        inferred=False,
+        started_ns=0,
+        context=Context(),
+    )
 
 
 def record_response(draft: ResponseDraft, stamp: RequestStamp | None) -> tuple[str, ...]:
@@ -98,16 +114,20 @@ def record_response(draft: ResponseDraft, stamp: RequestStamp | None) -> tuple[s
 
 def open_response(stamp: RequestStamp | None, *, model: str | None) -> OpenResponse | None:
     """Begin a response; its span starts with the request. None while nothing is recorded."""
-    recorder.is_active = True
+    if not recorder.activate():
+        return None
     now = source().now_ns()
     if stamp is not None:
+        if isinstance(stamp.run, Unsampled):
+            return None
         run, context, started = stamp.run, stamp.context, min(stamp.started_ns, now)
         agent, phase, inferred = stamp.agent, stamp.phase, stamp.inferred
     else:
         scope: Scope | None = recorder.scope()
         if scope is None:
             return None
-        run, context, started = scope.run, otel_context.get_current(), now
+        run, started = scope.run, now
+        context = run.context(otel_context.get_current(), scope.execution)
         agent, phase, inferred = scope.agent, scope.phase, scope.inferred
     context = run.context(context)
     span = start_span(
@@ -210,7 +230,7 @@ class OpenResponse:
             calls=len(draft.calls),
             tools_offered=stamp.tools_offered if stamp else None,
             tools_digest=stamp.tools_digest if stamp else None,
-            messages=tuple(_at_turn(message, turn) for message in messages),
+            messages=tuple(run.conversations.at_turn(message, turn) for message in messages),
             complete=draft.complete,
             error=run.mask.mask_text(draft.error) if draft.error is not None else None,
             seq=order,
@@ -224,12 +244,17 @@ class OpenResponse:
         """The call's unmasked arguments; every call's secrets are known before one is masked."""
         unmasked: JsonObject | None = None
         with guard("reading a model's call", self._run):
+            mask = self._run.mask
+            given = call.arguments
             if call.raw is not None:
-                unmasked = parse_arguments(call.raw).value
-            elif call.arguments is not None:
-                plain = snapshot(call.arguments, digest=self._run.mask.digest_text)
+                given = parse_arguments(call.raw).value
+                if given is None:
+                    mask.mask_raw(call.raw)
+            if given is not None:
+                # What is over a limit is cut here as it will be at the boundaries after this one.
+                plain = snapshot(given, digest=mask.digest_text)
                 unmasked = plain if isinstance(plain, dict) else None
-            elif call.raw_observed:
+            elif call.raw is None and call.raw_observed:
                 unmasked = {}
             if unmasked:
                 self._run.mask.remember(unmasked)
@@ -290,19 +315,6 @@ class OpenResponse:
         return span.ref
 
 
-def _at_turn(message: Message, turn: int) -> Message:
-    return Message(
-        role=message.role,
-        turn=turn,
-        content=message.content,
-        digest=message.digest,
-        length=message.length,
-        call_id=message.call_id,
-        tool=message.tool,
-        is_error=message.is_error,
-    )
-
-
 def _offer(run: RunState, tools: Sequence[ToolOffer]) -> str:
     """Digest of the offered tools; each schema is recorded once a run."""
     shapes: list[JsonValue] = []
@@ -317,6 +329,9 @@ def _offer(run: RunState, tools: Sequence[ToolOffer]) -> str:
             continue
         run.schemas_sent.add(key)
         span = run.start_span(semconv.SPAN_SCHEMA, start_ns=source().now_ns())
-        payload = ToolSchema(tool=tool.name, schema=schema, digest=digest, boundary=Boundary.MODEL)
+        shown = run.mask.mask_schema(schema)
+        if not isinstance(shown, dict):
+            continue
+        payload = ToolSchema(tool=tool.name, schema=shown, digest=digest, boundary=Boundary.MODEL)
         run.commit(RecordKind.SCHEMA, span, payload, end_ns=max(source().now_ns(), span.start_ns))
     return run.mask.digest(shapes)

@@ -26,7 +26,7 @@ from agenttrace.capture._guard import failed, guard, is_strict
 from agenttrace.capture._kept import KeptRecords
 from agenttrace.capture._lines import LineWriter
 from agenttrace.capture._model_calls import ModelCalls
-from agenttrace.capture._outbox import outbox
+from agenttrace.capture._outbox import Left, outbox
 from agenttrace.capture._settings import Settings
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import OpenSpan, end_span, ids_in, start_span, under
@@ -42,7 +42,7 @@ from agenttrace.records import (
     record_to_plain,
     to_plain,
 )
-from agenttrace.redaction import Redactor
+from agenttrace.redaction import Redactor, RunDigests, RunMask
 
 if TYPE_CHECKING:
     from agenttrace.capture._execution import OpenExecution
@@ -75,7 +75,10 @@ class RunState:
     last_activity_s: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.mask = self.redactor.for_run()
+        redactor = self.redactor
+        self.mask: RunMask | RunDigests = (
+            redactor.digests_for_run() if self.settings.content == "digest" else redactor.for_run()
+        )
         self.conversations = Conversations(self.mask)
         self.run_plain: Mapping[str, Any] = to_plain(self.run)
         self._forget_threads()
@@ -90,7 +93,7 @@ class RunState:
         self._orders = itertools.count(1)
         self._is_late = False
         self._open: dict[int, OpenExecution] = {}
-        self._kept = KeptRecords(self.settings, self.writer)
+        self._kept = KeptRecords(self.settings, self.writer, self.count_lost)
         self._turns: OrderedDict[str, int] = OrderedDict()
         self._turn = 0
         self.schemas_sent: set[str] = set()
@@ -160,6 +163,15 @@ class RunState:
             with guard("writing a record", self):
                 work()
 
+    def leave(self, piece: Left, *, is_needed: bool = True) -> None:
+        """As `deliver`, for a piece of work that is an object anyway."""
+        self.last_activity_s = time.monotonic()
+        if self.is_deferred:
+            outbox.leave(piece, is_needed=is_needed)
+        else:
+            with guard("writing a record", self):
+                piece.work()
+
     def in_order(self) -> None:
         """Have made every record that was left to be made: what they masked is masked from now."""
         if self.is_deferred:
@@ -204,7 +216,7 @@ class RunState:
         attributes: dict[str, Any] | None = None
         with guard("writing a record", self):
             self._keep(kind, plain)
-            if span.span.is_recording():
+            if span.is_heard:
                 attributes = plain_to_attributes(plain)
         end_span(span, end_ns=end_ns, attributes=attributes, is_error=is_error)
 
@@ -236,9 +248,10 @@ class RunState:
         )
 
     def _attributes(self, record: Record, span: OpenSpan, seq: int) -> dict[str, Any] | None:
-        if not span.span.is_recording():
+        if not span.is_heard:
             return None
-        attributes = record_to_attributes(record)
+        exports_texts = self.settings.content == "messages"
+        attributes = record_to_attributes(record, content=exports_texts)
         attributes[semconv.SEQ] = seq
         return attributes
 
@@ -315,16 +328,22 @@ class RunState:
             link=link,
         )
 
-    def context(self, current: otel_context.Context) -> otel_context.Context:
-        """The context of a record's span: the current one, or the run's where it is lost."""
-        return self.placed(current)[0]
+    def context(
+        self, current: otel_context.Context, execution: OpenSpan | None = None
+    ) -> otel_context.Context:
+        """The context of a record's span: the current one.
+
+        Where that is lost, as in threads, it is under the execution that we are inside of, or the
+        run.
+        """
+        return self.placed(current, execution)[0]
 
     def placed(
-        self, current: otel_context.Context
+        self, current: otel_context.Context, execution: OpenSpan | None = None
     ) -> tuple[otel_context.Context, SpanContext | None]:
         """The context of a record's span, and the ids of the span in it where they are known."""
         ids = ids_in(current)
-        return (current, ids) if ids.is_valid else (under(self.span, current), None)
+        return (current, ids) if ids.is_valid else (under(execution or self.span, current), None)
 
     # Reading
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
 
     from agenttrace.redaction import Redactor
 
+Content: TypeAlias = Literal["values", "messages", "digest"]
 DEFAULT_EVIDENCE: Final = Path(".agenttrace/runs")
 
 
@@ -19,8 +20,12 @@ DEFAULT_EVIDENCE: Final = Path(".agenttrace/runs")
 class Settings:
     """How and where runs are recorded."""
 
+    enabled: bool = True
+    """False: nothing is recorded, whoever asks for it."""
     evidence: Path | None = DEFAULT_EVIDENCE
     """Folder of local evidence. None: records are kept in memory alone."""
+    sample: float = 1.0
+    """Share of runs that are recorded; each whole or not at all."""
     make_processors: Callable[[], Sequence[SpanProcessor]] = tuple
     """What the private provider hands its spans to, made when it is first needed."""
     set_global: bool = False
@@ -31,7 +36,16 @@ class Settings:
     """Records of one run kept in memory; more are read back from its file."""
     memory_records_without_file: int = 50_000
     """The same where there is no file; more are lost, and counted."""
+    memory_bytes: int = 64 << 20
+    """Text of one run's records kept in memory, with and without a file."""
     exit_s: float = 2.0
     """Longest wait for exporters when the process ends."""
+    keep_days: float | None = None
+    """Runs last written to longer ago are removed. None: no run is removed for its age."""
+    keep_bytes: int | None = None
+    """Beyond this size of all runs the oldest are removed. None: none is removed for its size."""
+    content: Content = "values"
+    """What is kept: `values`, with texts of messages in local evidence alone; `messages`, which
+    exports those texts too; or `digest`, no value at all."""
     redactor: Redactor | None = None
     """Masks and keys. None: the default fields and the key that is found."""

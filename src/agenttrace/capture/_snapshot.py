@@ -21,12 +21,16 @@ from itertools import islice
 from typing import Any, Final
 
 from agenttrace.capture._foreign import type_name
+from agenttrace.capture._passing import let_pass
+from agenttrace.capture._snapshot_bulk import Bulk
 from agenttrace.capture._snapshot_plain import (
     BIG,
     FLAT_ITEMS,
     SHORT,
     flat_copy,
+    free_key,
     is_flat_value,
+    order_of,
     plain_copy,
 )
 from agenttrace.capture._snapshot_plans import Mark, Plan, plan_of
@@ -100,8 +104,43 @@ def snapshot(
             return plain
     try:
         return _Walk(limits, digest).run(value)
-    except Exception:  # noqa: BLE001 - whatever a value does, the program goes on
+    except Exception as error:  # noqa: BLE001 - whatever a value does, the program goes on
+        let_pass(error)
         return {"$unread": type_name(type(value))}
+
+
+def copied(value: object, digest: Digest) -> tuple[JsonValue | Bulk, int]:
+    """As `weighed`, but a large value may be copied in bulk, to be made a snapshot of later."""
+    kind = type(value)
+    if is_flat_value(value):
+        return value, 0  # type: ignore[return-value]
+    if kind is dict or kind is list:
+        plain = plain_copy(value)
+        if plain is not None:
+            return plain, 0 if len(plain) <= FLAT_ITEMS else _ITEM_BYTES * FLAT_ITEMS  # type: ignore[arg-type]
+    walk = _Walk(DEFAULT_LIMITS, digest, most=BULK_ITEMS)
+    try:
+        return walk.run(value), walk.weight
+    except _LargeError:
+        return _bulk(value, digest)
+    except Exception as error:  # noqa: BLE001 - whatever a value does, the program goes on
+        let_pass(error)
+        return {"$unread": type_name(kind)}, 0
+
+
+def _bulk(value: object, digest: Digest) -> tuple[JsonValue | Bulk, int]:
+    try:
+        bulk = Bulk(
+            value,
+            items=DEFAULT_LIMITS.items,
+            text=DEFAULT_LIMITS.all_text,
+            single=lambda item: _Walk(DEFAULT_LIMITS, digest).run(item),
+            walk=lambda plain: snapshot(plain, digest=digest),
+        )
+    except Exception as error:  # noqa: BLE001 - not made for this: the walk does it
+        let_pass(error)
+        return weighed(value, digest)
+    return bulk, bulk.weight
 
 
 def weighed(value: object, digest: Digest) -> tuple[JsonValue, int]:
@@ -116,7 +155,8 @@ def weighed(value: object, digest: Digest) -> tuple[JsonValue, int]:
     walk = _Walk(DEFAULT_LIMITS, digest)
     try:
         plain = walk.run(value)
-    except Exception:  # noqa: BLE001 - whatever a value does, the program goes on
+    except Exception as error:  # noqa: BLE001 - whatever a value does, the program goes on
+        let_pass(error)
         return {"$unread": type_name(kind)}, 0
     return plain, walk.weight
 
@@ -124,11 +164,21 @@ def weighed(value: object, digest: Digest) -> tuple[JsonValue, int]:
 _Frame = tuple[int, Iterable[Any], "dict[str, JsonValue] | list[JsonValue]", object]
 
 
+BULK_ITEMS: Final = 500
+"""Fields and items that the walk of a large value visits before it is copied in bulk."""
+
+
+class _LargeError(Exception):
+    """A value is large enough to be copied in bulk."""
+
+
 class _Walk:
     """One snapshot: what is left of the limits, and the containers that are open."""
 
-    def __init__(self, limits: Limits, digest: Digest | None) -> None:
+    def __init__(self, limits: Limits, digest: Digest | None, *, most: int | None = None) -> None:
         self._limits = limits
+        self._floor = -limits.items if most is None else limits.items - most
+        """Items left at which the walk is given up; never by default."""
         self._digest = digest
         self._items_left = limits.items
         self._flat_items = 0
@@ -144,6 +194,8 @@ class _Walk:
 
     def _use(self, items: int) -> None:
         self._items_left -= items
+        if self._items_left < self._floor:
+            raise _LargeError
         self._flat_items = min(FLAT_ITEMS, self._items_left)
 
     @property
@@ -174,7 +226,7 @@ class _Walk:
             else:
                 del self._path[identity]
         for items in reversed(self._sets):  # inner ones first
-            items.sort(key=_order)
+            items.sort(key=order_of)
         return result
 
     def _fill_object(self, source: Iterable[tuple[Any, Any]], out: dict[str, JsonValue]) -> None:
@@ -183,7 +235,7 @@ class _Walk:
             if type(key) is not str or len(key) > SHORT:
                 if taken is None:
                     taken = {k for k, _ in source if type(k) is str and len(k) <= SHORT}
-                key = _free(self._key(key), taken)  # noqa: PLW2901
+                key = free_key(self._key(key), taken)  # noqa: PLW2901
             kind = type(item)
             if (
                 (kind is str and len(item) <= SHORT)
@@ -226,7 +278,10 @@ class _Walk:
                 return flat
         try:
             return self._planned(item)
-        except Exception:  # noqa: BLE001 - whatever a value does, the program goes on
+        except _LargeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a value does, the program goes on
+            let_pass(error)
             return {"$unread": type_name(kind)}
 
     def _planned(self, item: Any) -> JsonValue:
@@ -329,24 +384,3 @@ def _read(item: Any, plan: Plan, most: int | None) -> list[Any]:
         except RuntimeError:
             continue
     return list(islice(plan.read(item), most))
-
-
-def _free(key: str, taken: set[str]) -> str:
-    """The key, with a number where another key of the object already has its text."""
-    free, number = key, 1
-    while free in taken:
-        number += 1
-        free = f"{key}#{number}"
-    taken.add(free)
-    return free
-
-
-def _order(item: JsonValue) -> tuple[int, str]:
-    """Where an item of a set stands: by type, then by its text."""
-    try:
-        return _RANKS.get(type(item), 9), item if isinstance(item, str) else dump_json(item)
-    except (ValueError, TypeError):
-        return 10, ""
-
-
-_RANKS: Final = {type(None): 0, bool: 1, int: 2, float: 3, str: 4, list: 5, dict: 6}

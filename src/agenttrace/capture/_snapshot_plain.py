@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from agenttrace.domain import JsonValue
+from agenttrace.records import dump_json
 
 SHORT: Final = 256
 """Characters of a text that counts against no limit."""
@@ -129,3 +130,27 @@ def _plain_item(item: Any, depth: int, left: list[int]) -> JsonValue:
     if not is_plain:
         raise _NotPlainError
     return item  # type: ignore[no-any-return]
+
+
+# Keys, and items of sets
+
+
+def free_key(key: str, taken: set[str]) -> str:
+    """The key, with a number where another key of the object already has its text."""
+    free, number = key, 1
+    while free in taken:
+        number += 1
+        free = f"{key}#{number}"
+    taken.add(free)
+    return free
+
+
+def order_of(item: JsonValue) -> tuple[int, str]:
+    """Where an item of a set stands: by type, then by its text."""
+    try:
+        return _RANKS.get(type(item), 9), item if isinstance(item, str) else dump_json(item)
+    except (ValueError, TypeError):
+        return 10, ""
+
+
+_RANKS: Final = {type(None): 0, bool: 1, int: 2, float: 3, str: 4, list: 5, dict: 6}

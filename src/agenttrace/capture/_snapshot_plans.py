@@ -45,6 +45,10 @@ class Plan(NamedTuple):
     read: Callable[[Any], Any]
     length: Callable[[Any], int] | None = None
     """Length before anything is copied; None: known to be small."""
+    names: tuple[str, ...] | None = None
+    """Of fields that the class declares, where instances hold them in their dictionaries."""
+    extra: str = ""
+    """Slot that holds further fields, or None; empty where there is no such slot."""
 
 
 class Mark(NamedTuple):
@@ -275,7 +279,8 @@ def _model(bases: tuple[type, ...]) -> Plan | None:
             own = ("__pydantic_fields__", "model_fields") if base is new else ("__fields__",)
             declared = _first(bases, *own)
             names = tuple(declared) if type(declared) is dict else None
-            return Plan("pairs", partial(_model_fields, names))
+            extra = "__pydantic_extra__" if base is new else ""
+            return Plan("pairs", partial(_model_fields, names), names=names, extra=extra)
     return None
 
 
@@ -303,7 +308,7 @@ def _fields_of(bases: tuple[type, ...]) -> Plan | None:
         names = tuple(slot(one, "name") for one in tuple.__iter__(attributes))
     if not all(type(name) is str for name in names):
         return None
-    return Plan("pairs", partial(_declared, names))
+    return Plan("pairs", partial(_declared, names), names=names)
 
 
 def _declared(names: tuple[str, ...], value: object) -> list[tuple[str, Any]]:

@@ -6,7 +6,6 @@ in any case, so such a span is replaced by one that is not exported.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +24,12 @@ from opentelemetry.trace import (
 )
 
 from agenttrace.capture._guard import failed, guard
+from agenttrace.capture._later_span import (
+    LaterSpan,
+    can_be_later,
+    foreign_code,
+    is_foreign_code_running,
+)
 from agenttrace.capture._source import source
 
 if TYPE_CHECKING:
@@ -32,7 +37,17 @@ if TYPE_CHECKING:
 
 _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 _ERROR: Final = Status(StatusCode.ERROR)
-_foreign: Final = threading.local()
+__all__ = [
+    "Attached",
+    "OpenSpan",
+    "context_of",
+    "end_span",
+    "ids_in",
+    "is_foreign_code_running",
+    "run_context",
+    "start_span",
+    "under",
+]
 
 
 class OpenSpan:
@@ -49,6 +64,16 @@ class OpenSpan:
         self.start_ns = start_ns
         self.is_made_up = is_made_up
         """Its ids are ours: the provider gave none. It is not exported."""
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody sees what is set on it."""
+        span = self.span
+        if type(span) is LaterSpan:
+            return span.is_heard
+        with guard("asking a span", loses=False):
+            return span.is_recording()
+        return False
 
     @property
     def trace_id(self) -> str:
@@ -90,30 +115,55 @@ def start_span(
     """
     if parent is None:
         parent = ids_in(context)
-    outer, _foreign.is_running = getattr(_foreign, "is_running", False), True
-    span: Span | None = None
-    try:
-        links = None if link is None else [Link(context_of(link))]
-        span = tracer.start_span(
-            name if name.isascii() else name.encode(errors="backslashreplace").decode(),
+    if not name.isascii():
+        name = name.encode(errors="backslashreplace").decode()
+    links = None if link is None else [Link(context_of(link))]
+    if parent.is_valid and can_be_later(tracer):
+        return _start_later(
+            tracer,
+            name,
+            parent,
+            start_ns=start_ns,
             context=context,
             kind=kind,
             attributes=attributes,
             links=links,
-            start_time=start_ns,
         )
-        ids = span.get_span_context()
-    except Exception as error:  # noqa: BLE001 - a sampler or a processor that raises
+    span: Span | None = None
+    ids: SpanContext | None = None
+    try:
+        with foreign_code():
+            span = tracer.start_span(
+                name,
+                context=context,
+                kind=kind,
+                attributes=attributes,
+                links=links,
+                start_time=start_ns,
+            )
+            ids = span.get_span_context()
+    except BaseException as error:  # noqa: BLE001 - a sampler or a processor that raises
         failed("starting a span", error, loses=False)
         ids = None
-    finally:
-        _foreign.is_running = outer
-    made_up = span is None or ids is None or not ids.is_valid
+    # A tracer that does nothing hands the parent back as it is.
+    made_up = span is None or ids is None or not ids.is_valid or ids.span_id == parent.span_id
     if span is None or ids is None or made_up:
         trace_id = parent.trace_id if parent.is_valid else source().generate_trace_id()
         ids = SpanContext(trace_id, source().generate_span_id(), is_remote=False)
         span = NonRecordingSpan(ids)
     return OpenSpan(span, ids, parent, start_ns, made_up)
+
+
+def _start_later(
+    tracer: Any, name: str, parent: SpanContext, *, start_ns: int, **options: Any
+) -> OpenSpan:
+    span: Span
+    if parent.trace_flags.sampled:
+        span = LaterSpan(tracer, name, parent, start_ns=start_ns, **options)
+    else:
+        span_id, state = source().generate_span_id(), parent.trace_state
+        span = NonRecordingSpan(SpanContext(parent.trace_id, span_id, False, trace_state=state))
+    return OpenSpan(span, span.get_span_context(), parent, start_ns, False)
 
 
 def end_span(
@@ -124,9 +174,11 @@ def end_span(
     is_error: bool = False,
 ) -> None:
     """End a span with everything its record says; never fails."""
-    outer, _foreign.is_running = is_foreign_code_running(), True
-    try:
-        with guard("ending a span", loses=False):
+    with guard("ending a span", loses=False):
+        if type(span.span) is LaterSpan:
+            span.span.finish(attributes, end_ns, is_error=is_error)
+            return
+        with foreign_code():
             try:
                 if attributes is not None:
                     span.span.set_attributes(attributes)
@@ -134,16 +186,6 @@ def end_span(
                     span.span.set_status(_ERROR)
             finally:
                 span.span.end(end_ns)
-    finally:
-        _foreign.is_running = outer  # also after a KeyboardInterrupt, or nothing more is recorded
-
-
-def is_foreign_code_running() -> bool:
-    """Whether this thread is inside a sampler or processor that we called.
-
-    A tool that is called from there is not recorded: its span would call the processor again.
-    """
-    return getattr(_foreign, "is_running", False)
 
 
 def context_of(ref: str) -> SpanContext:

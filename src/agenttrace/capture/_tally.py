@@ -90,6 +90,8 @@ class Tally:
         if self._made[RecordKind.RESPONSE.value]:
             everything.add(Boundary.MODEL)
         for hook in hooks():
+            if hook.boundary is None:
+                continue
             if not hook.ok:
                 lost[f"hook:{hook.library}:{hook.hook}"] = 1
             elif hook.boundary is Boundary.MODEL:

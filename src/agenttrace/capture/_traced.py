@@ -13,6 +13,7 @@ from types import MethodType
 from typing import Any, Final, TypeVar, cast, overload
 
 from agenttrace.capture._binding import is_lasting, underlying
+from agenttrace.capture._context import current_unsampled
 from agenttrace.capture._execution import Tool
 from agenttrace.capture._follow import Runner, run_sync, runner_of
 from agenttrace.capture._foreign import defines, instance_dict
@@ -56,7 +57,7 @@ class Execute:
         self, wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: Any
     ) -> Any:
         """Run the tool, recorded if anything is."""
-        if not recorder.is_active:
+        if not recorder.is_active or (recorder.sampling.is_used and current_unsampled()):
             return wrapped(*args, **kwargs)
         # Asked at the call: over a classmethod or staticmethod the decorated object was no
         # function yet, and a span chosen then would close before the first await.

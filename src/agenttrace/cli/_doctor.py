@@ -19,9 +19,11 @@ from opentelemetry import trace as otel
 from agenttrace._version import __version__
 from agenttrace.cli._output import put, put_json
 from agenttrace.errors import ConfigurationError
+from agenttrace.exporters import read_ledger
 from agenttrace.integrations import supported
 from agenttrace.redaction import find_redactor
 from agenttrace.report import visible
+from agenttrace.session import Resolution, resolve
 
 _BASE: Final = ("opentelemetry-api", "opentelemetry-sdk", "wrapt", "pydantic")
 _EXTRAS: Final = {
@@ -31,7 +33,6 @@ _EXTRAS: Final = {
     "re2": "google-re2",
     "yaml": "PyYAML",
 }
-_EVIDENCE: Final = Path(".agenttrace/runs")
 _SOURCES: Final = {"environment": "environment", "file": "key file"}
 _MARKS: Final = {True: "ok  ", False: "FAIL", None: "-   "}
 
@@ -56,13 +57,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Look at everything; 1 when something that was asked for cannot work."""
+    resolved = resolve()
     findings = [
         *_versions(),
+        *_settings(resolved),
         *_extras(),
         *_libraries(),
         *_tracing(),
         *_otlp(),
-        *_evidence(),
+        *_evidence(resolved),
+        *_ledger(resolved),
         *_masking(),
     ]
     if options.json:
@@ -91,6 +95,16 @@ def _versions() -> Iterator[Finding]:
         yield Finding(
             section=section, name=package, state=found or "not installed", ok=found is not None
         )
+
+
+def _settings(resolved: Resolution) -> Iterator[Finding]:
+    """Each setting and where it came from; what the program passes to `configure()` comes first."""
+    section = "settings"
+    for name, one in resolved.settings.items():
+        if one.setting.has_variable and not (one.setting.is_secret and one.value is None):
+            yield Finding(section=section, name=name, state=one.state)
+    for problem in resolved.problems:
+        yield Finding(section=section, name=problem.name, state=problem.message, ok=False)
 
 
 def _extras() -> Iterator[Finding]:
@@ -154,13 +168,33 @@ def _otlp() -> Iterator[Finding]:
     yield Finding(section=section, name="exporter", state=state, ok=exporter is not None)
 
 
-def _evidence() -> Iterator[Finding]:
-    folder = _EVIDENCE
+def _evidence(resolved: Resolution) -> Iterator[Finding]:
+    folder = resolved["evidence"]
+    if not isinstance(folder, Path):
+        state = "none; records are kept in memory alone"
+        yield Finding(section="local evidence", name="folder", state=state)
+        return
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     is_writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
     runs = sum(1 for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else 0
     state = f"{folder.absolute()}, {runs} runs" if is_writable else f"{nearest} is not writable"
     yield Finding(section="local evidence", name="folder", state=state, ok=is_writable)
+
+
+def _ledger(resolved: Resolution) -> Iterator[Finding]:
+    """What processes that ended here sent, and what they lost."""
+    section = "ledger"
+    folder = resolved["evidence"]
+    number, exported, lost = read_ledger(folder) if isinstance(folder, Path) else (0, {}, {})
+    if number == 0:
+        state = "no process has sent or lost anything yet"
+        yield Finding(section=section, name="processes", state=state)
+        return
+    yield Finding(section=section, name="processes", state=f"{number} have ended")
+    for name, count in sorted(exported.items()):
+        yield Finding(section=section, name=name, state=str(count))
+    for name, count in sorted(lost.items()):
+        yield Finding(section=section, name=f"recorder: {name}", state=str(count))
 
 
 def _masking() -> Iterator[Finding]:

@@ -27,7 +27,8 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agenttrace import semconv
-from agenttrace.capture import count, say
+from agenttrace.capture import count, let_pass, say
+from agenttrace.exporters._ledger import count_answers, ledger
 from agenttrace.records import RecordKind
 
 if TYPE_CHECKING:
@@ -115,10 +116,14 @@ class RunSpanProcessor(SpanProcessor):
         is_run = (span.attributes or {}).get(semconv.RECORD_KIND) == RecordKind.RUN.value
         with self._changed:
             if self._is_shut:
+                ledger.add("spans taken")
+                ledger.lose("shut-down", 1)
                 return
             is_full = len(self._queue) >= self._max_queue or self._bytes + size > MAX_QUEUE_BYTES
             if is_full and not is_run and self._queue:
                 self._lost += 1
+                ledger.add("spans taken")
+                ledger.lose("queue-full", 1)
             else:
                 self._put(span, size, is_run)
                 is_full = False
@@ -134,6 +139,7 @@ class RunSpanProcessor(SpanProcessor):
         self._queue.append((span, size))
         self._bytes += size
         self._taken += 1
+        ledger.add("spans taken")
         if was_empty or self._due_s is None:
             self._due_s = time.monotonic() + self._delay_s
         is_batch = len(self._queue) >= self._max_batch or self._bytes >= MAX_BATCH_BYTES
@@ -205,7 +211,10 @@ class RunSpanProcessor(SpanProcessor):
             if self._exporter is None:
                 given = self._given
                 self._exporter = given if isinstance(given, SpanExporter) else given()
-        except Exception as error:  # noqa: BLE001 - its settings may be anything
+                count_answers(self._exporter)
+        except BaseException as error:  # noqa: BLE001 - its settings may be anything
+            let_pass(error)
+            ledger.lose("no-exporter", len(batch))
             self._tell("no-exporter", "sends no spans: the exporter could not be made", error)
             return 0
         else:
@@ -214,21 +223,28 @@ class RunSpanProcessor(SpanProcessor):
             detach(token)
 
     def _export(self, exporter: SpanExporter, batch: Sequence[ReadableSpan]) -> int:
+        ledger.add("batches made")
         try:
             result = exporter.export(batch)
-        except Exception as error:  # noqa: BLE001 - an exporter may raise anything
+        except BaseException as error:  # noqa: BLE001 - an exporter may raise anything
+            let_pass(error)
             if len(batch) > 1:
                 # One span that cannot be encoded must not take the others with it.
                 half = len(batch) // 2
                 return self._export(exporter, batch[:half]) + self._export(exporter, batch[half:])
+            ledger.lose("raised", len(batch))
             self._tell("raised", "could not export a span", error)
             return 0
         if result is SpanExportResult.SUCCESS:
+            ledger.add("batches sent")
+            ledger.add("spans sent", len(batch))
             return len(batch)
+        ledger.add("batches refused")
+        ledger.lose("refused", len(batch))
         self._tell("failed", f"could not export {len(batch)} spans: the exporter gave up")
         return 0
 
-    def _tell(self, cause: str, message: str, error: Exception | None = None) -> None:
+    def _tell(self, cause: str, message: str, error: BaseException | None = None) -> None:
         """Count for `doctor`, and log the first of its kind; local evidence is not concerned."""
         count(f"export:{cause}")
         if cause not in self._said:

@@ -6,6 +6,7 @@ not loaded yet is hooked at the moment it is. `supported()` does import what is 
 
 from __future__ import annotations
 
+import platform
 import sys
 import threading
 from collections.abc import Callable
@@ -20,7 +21,7 @@ import wrapt
 from agenttrace.capture import guard, report_hook, warn_once, withdraw_hooks
 from agenttrace.domain import Boundary
 from agenttrace.errors import ConfigurationError, MissingExtraError
-from agenttrace.integrations import anthropic, openai
+from agenttrace.integrations import anthropic, openai, threads
 from agenttrace.integrations._patching import HookCheck
 from agenttrace.integrations._sdk_client import ClientHooks
 
@@ -31,9 +32,10 @@ class Integration:
 
     name: str
     """What `instrument()` calls it, and the name of its extra."""
-    boundary: Boundary
-    package: str
-    """Name of its distribution."""
+    boundary: Boundary | None
+    """None: it records none, and carries runs to where they would be lost."""
+    package: str | None
+    """Name of its distribution. None: it is part of Python, and `instrument()` has to name it."""
     oldest: tuple[int, ...]
     """First version it is tested with; older ones are not hooked."""
     below: tuple[int, ...]
@@ -69,6 +71,16 @@ INTEGRATIONS: Final = {
     for each in (
         _sdk(openai.HOOKS, oldest=2, below=4),
         _sdk(anthropic.HOOKS, oldest=2, below=3),
+        Integration(
+            name=threads.LIBRARY,
+            boundary=None,
+            package=None,
+            oldest=(3, 11),
+            below=(3, 14),
+            module="threading",
+            check=threads.check,
+            instrument=threads.instrument,
+        ),
     )
 }
 
@@ -78,7 +90,8 @@ class Supported:
     """What `doctor` says of one library."""
 
     library: str
-    extra: str
+    extra: str | None
+    """Name of its extra; None: it is part of Python."""
     versions: str
     """Tested range."""
     installed: str | None
@@ -106,6 +119,7 @@ _awaited: Final[set[str]] = set()
 def instrument(*names: str) -> tuple[str, ...]:
     """Record the calls that go through these libraries; without names, every one installed.
 
+    `threading`, which carries runs into threads, is turned on by `configure()` or by its name.
     Doing it twice changes nothing. The library may be loaded before or later, and clients may be
     there already. A hook that does not fit the installed version is left out and reported to
     `doctor` and in each run's manifest; nothing is raised for it.
@@ -121,7 +135,8 @@ def instrument(*names: str) -> tuple[str, ...]:
     for each in wanted:
         if names and not _is_installed(each):
             raise MissingExtraError(extra=each.name, package=each.package)
-    usable = [each for each in wanted if _is_installed(each) and _is_new_enough(each)]
+    asked = [each for each in wanted if names or each.package is not None]
+    usable = [each for each in asked if _is_installed(each) and _is_new_enough(each)]
     with _lock:
         for each in usable:
             _armed.setdefault(each.name, _Armed())
@@ -168,7 +183,7 @@ def supported() -> tuple[Supported, ...]:
         rows.append(
             Supported(
                 library=each.name,
-                extra=each.name,
+                extra=each.name if each.package is not None else None,
                 versions=each.versions,
                 installed=installed,
                 in_range=None if installed is None else _in_range(each, installed),
@@ -238,6 +253,8 @@ def _is_installed(each: Integration) -> bool:
 
 
 def _installed_version(each: Integration) -> str | None:
+    if each.package is None:
+        return platform.python_version()
     try:
         return version(each.package)
     except PackageNotFoundError:

@@ -15,7 +15,7 @@ from agenttrace.records._codec import (
     runs_of,
     travels,
 )
-from agenttrace.records._events import EVENT_NAMES, EVENT_SHAPES
+from agenttrace.records._events import EVENT_NAMES, EVENT_SHAPES, NO_CONTENT
 from agenttrace.records._json_text import (
     Arguments,
     Found,
@@ -39,6 +39,7 @@ __all__ = [
     "BOUNDARY_OF",
     "EVENT_NAMES",
     "EVENT_SHAPES",
+    "NO_CONTENT",
     "Arguments",
     "Event",
     "Found",

@@ -58,6 +58,29 @@ SINGLE_VALUES: Final = (
 )
 """Events whose data is `{"value": …}`."""
 
+NO_CONTENT: Final[Mapping[str, frozenset[str]]] = {
+    "approval": frozenset({"call", "decision"}),
+    "human_edit": frozenset({"call_id", "path"}),
+    "guardrail": frozenset({"blocked", "call", "tripped_at_ms", "tool_started_at_ms"}),
+    "attempt": frozenset({"number", "ended", "history_has_first_result"}),
+    RESULT_SHOWN: frozenset({"call_id", "turn", "position", "returned_observed", "is_error"}),
+    "runtime_types": frozenset({"call_id", "declared", "received"}),
+    "asserted_value": frozenset({"tool", "path"}),
+    "status": frozenset({"call_id"}),
+    **dict.fromkeys(
+        (
+            "cache_hit",
+            "side_effects",
+            "state_matches_intent",
+            "tools_withheld",
+            "response_first_seen_with",
+            "schema_versions",
+        ),
+        frozenset({"value"}),
+    ),
+}
+"""Fields of events that say which call is meant, or what was decided, and hold no content."""
+
 EVENT_NAMES: Final = (*EVENT_SHAPES, *SINGLE_VALUES)
 
 

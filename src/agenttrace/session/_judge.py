@@ -49,7 +49,8 @@ def masked_case(state: RunState, case: Case | None) -> Case | None:
     """The case as it may be shown: expected secrets as the run's records have them."""
     if case is None:
         return None
-    mask = state.redactor.mask_expected
+    is_digest = state.settings.content == "digest"
+    mask = state.redactor.digest_expected if is_digest else state.redactor.mask_expected
 
     def masked(calls: tuple[RequiredCall, ...]) -> tuple[RequiredCall, ...]:
         return tuple(replace(call, arguments=mask(call.arguments)) for call in calls)

@@ -19,8 +19,10 @@ from typing import Any, TypeVar, cast
 
 from agenttrace.capture import (
     Attached,
+    Place,
     RunState,
     Scope,
+    Unsampled,
     body_of,
     callable_name,
     current_scope,
@@ -31,7 +33,6 @@ from agenttrace.capture import (
     record_event,
     recorder,
     run_context,
-    source,
 )
 from agenttrace.domain import Case, Evidence, JsonValue, Phase, Run, Verdict
 from agenttrace.errors import AgentTraceError, ConfigurationError, NoRunError
@@ -39,6 +40,7 @@ from agenttrace.records import Record
 from agenttrace.session._cases import CaseLike, is_path, read_case
 from agenttrace.session._configure import ensure_configured
 from agenttrace.session._judge import evidence_of, given_cases, verdict_of
+from agenttrace.session._opening import opened
 from agenttrace.session._state import session
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -49,18 +51,30 @@ class _Entered:
 
     def __init__(self) -> None:
         self.state: RunState | None = None
-        self.token: Token[Scope | None] | None = None
+        self.token: Token[Place] | None = None
+        self.unsampled: Unsampled | None = None
         self.attached: Attached | None = None
 
 
 class AgentRun:
     """One run; a context manager and a decorator, for plain and for asynchronous code."""
 
-    def __init__(self, case: CaseLike | None, run: Run, phase: Phase, name: str | None) -> None:
+    def __init__(
+        self,
+        case: CaseLike | None,
+        run: Run,
+        phase: Phase,
+        name: str | None,
+        sample: bool | None = None,
+    ) -> None:
         self._case = case
         self._run = run
         self._phase = phase
         self._agent = name
+        self._sample = sample
+        self._id: str | None = None
+        self._unrecorded: str | None = None
+        """Why nothing of it is recorded. None: it is, or it has not begun."""
         self._state: RunState | None = None
         self._case_error: AgentTraceError | None = None
         self._entered: list[_Entered] = []
@@ -74,8 +88,16 @@ class AgentRun:
         self._entered.append(entered)
         with guard("opening a run"):
             ensure_configured()
-            run = self._run if self._run.run_id else replace(self._run, run_id=_new_id())
             case = self._read_case()
+            has_case = case is not None or self._run.case_id is not None
+            run, self._unrecorded = opened(self._run, self._sample, has_case=has_case)
+            self._id = run.run_id
+            if self._unrecorded is not None:
+                self._state = None
+                if recorder.is_active:
+                    entered.unsampled = recorder.sampling.begin()
+                    entered.token = enter_scope(entered.unsampled)
+                return self
             if case is not None:
                 revision = run.case_revision or case.revision
                 run = replace(run, case_id=case.case_id, case_revision=revision)
@@ -94,15 +116,25 @@ class AgentRun:
         traceback: TracebackType | None,
     ) -> None:
         """End the run; the program's exception passes through as it is."""
+        self._end(self._leave())
+
+    def _leave(self) -> _Entered:
+        """What comes now in this context is no longer the run's."""
         entered = self._entered.pop() if self._entered else _Entered()
         with guard("leaving a run"):
-            if entered.attached is not None:
-                entered.attached.detach()
             if entered.token is not None:
                 leave_scope(entered.token)
+        with guard("detaching a context", loses=False):
+            if entered.attached is not None:
+                entered.attached.detach()
+        return entered
+
+    def _end(self, entered: _Entered) -> None:
         with guard("closing a run"):
             if entered.state is not None:
                 recorder.settle(entered.state)
+            elif entered.unsampled is not None:
+                recorder.sampling.end(entered.unsampled)
 
     async def __aenter__(self) -> AgentRun:
         """Begin the run."""
@@ -155,7 +187,7 @@ class AgentRun:
         return cast("FunctionT", run_sync)
 
     def _again(self) -> AgentRun:
-        return AgentRun(self._case, self._run, self._phase, self._agent)
+        return AgentRun(self._case, self._run, self._phase, self._agent, self._sample)
 
     def _read_case(self) -> Case | None:
         case = self._case
@@ -208,7 +240,7 @@ class AgentRun:
 
     @contextmanager
     def _scoped(self, **changes: Any) -> Iterator[None]:
-        token: Token[Scope | None] | None = None
+        token: Token[Place] | None = None
         with guard("changing the scope"):
             if "phase" in changes:
                 changes["phase"] = Phase(changes["phase"])
@@ -231,16 +263,16 @@ class AgentRun:
         Raises:
             NoRunError: The run has not begun, and no id was given.
         """
-        return self._run.run_id or self._begun().run.run_id
+        return self._run.run_id or self._id or self._begun().run.run_id
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the run's local evidence; None where it is kept in memory alone.
+        """The folder of the run's local evidence; None where it has none.
 
         Raises:
             NoRunError: The run has not begun.
         """
-        return self._begun().folder
+        return None if self._unrecorded is not None else self._begun().folder
 
     def records(self) -> tuple[Record, ...]:
         """Everything recorded so far.
@@ -248,7 +280,7 @@ class AgentRun:
         Raises:
             NoRunError: The run has not begun.
         """
-        return self._begun().records()
+        return () if self._unrecorded is not None else self._begun().records()
 
     def evidence(self) -> Evidence:
         """Everything recorded so far, as a verdict rests on it.
@@ -263,7 +295,7 @@ class AgentRun:
         """The judgement, made when it is asked for.
 
         Raises:
-            NoRunError: Nothing was recorded.
+            NoRunError: Nothing was recorded, or the run was left out by sampling or by a switch.
             UnknownCaseError: The run names a case that is not among the configured ones.
             AgentTraceError: The case or the evidence cannot be used.
         """
@@ -272,6 +304,8 @@ class AgentRun:
         return verdict_of(self._begun(), session.cases)[0]
 
     def _begun(self) -> RunState:
+        if self._unrecorded is not None:
+            raise NoRunError(self._unrecorded)
         if self._state is None:
             raise NoRunError(
                 "This run has not begun, or could not be recorded, so there is nothing to show. "
@@ -290,6 +324,7 @@ def run(
     run_id: str | None = None,
     phase: Phase | str = Phase.RUN,
     name: str | None = None,
+    sample: bool | None = None,
 ) -> AgentRun:
     """Record one execution of the agent, in a `with` statement or as a decorator.
 
@@ -306,9 +341,12 @@ def run(
         run_id: The run's id, where it was given elsewhere; by default a new one.
         phase: What the run's calls are for unless said otherwise.
         name: Name of the agent that works in it.
+        sample: True records the run whatever share of runs is recorded, False leaves it out. By
+            default a run of a case is recorded, and any other by its id.
 
     Raises:
-        ConfigurationError: The phase is none of `setup`, `run`, `evaluation`.
+        ConfigurationError: The phase is none of `setup`, `run`, `evaluation`, or `sample` is
+            neither true nor false.
 
     Example:
         >>> from agenttrace.testing import isolated
@@ -322,6 +360,11 @@ def run(
             f"run(phase={phase!r:.40}) must be one of {', '.join(Phase)}. No run was made. Correct "
             "the phase, or leave it out."
         )
+    if sample is not None and not isinstance(sample, bool):
+        raise ConfigurationError(
+            f"run(sample={sample!r:.40}) takes True or False, for this run alone. No run was made. "
+            "The share of all runs is set with configure(sample=...)."
+        )
     is_id = isinstance(case, str) and not is_path(case)
     made = Run(
         run_id=run_id or "",
@@ -331,8 +374,4 @@ def run(
         agent_version=agent_version,
         prompt_version=prompt_version,
     )
-    return AgentRun(case, made, Phase(phase), name)
-
-
-def _new_id() -> str:
-    return source().new_id("run")
+    return AgentRun(case, made, Phase(phase), name, sample)

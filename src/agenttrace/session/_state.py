@@ -6,6 +6,7 @@ import threading
 from typing import Any, Final
 
 from agenttrace.session._cases import CaseBook
+from agenttrace.session._resolve import Resolution
 
 
 class Session:
@@ -15,6 +16,10 @@ class Session:
         self.lock = threading.RLock()
         self.given: dict[str, Any] | None = None
         """None: nobody configured anything yet."""
+        self.is_implicit = False
+        """Recording began before anybody called `configure()`."""
+        self.resolved: Resolution | None = None
+        """Every setting that is in force, and where it came from."""
         self.cases = CaseBook(None)
 
 

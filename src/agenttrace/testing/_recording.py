@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 
 from agenttrace.capture import (
     Attached,
+    Content,
     Recorder,
     RunState,
     Scope,
@@ -56,6 +57,7 @@ def isolated(
     evidence: str | os.PathLike[str] | None = None,
     exporters: Sequence[SpanExporter] = (),
     idle_s: float = 5.0,
+    content: Content = "values",
 ) -> Iterator[Recorder]:
     """Record with fresh settings and a fixed key; what was configured before comes back after.
 
@@ -63,11 +65,13 @@ def isolated(
         evidence: Folder of local evidence; by default records are kept in memory alone.
         exporters: Where the private provider sends its spans.
         idle_s: Seconds after which an implicit run settles.
+        content: What is kept: `values`, `messages` or `digest`, as for `configure`.
     """
     settings = Settings(
         evidence=None if evidence is None else Path(evidence).absolute(),
         make_processors=lambda: [RunSpanProcessor(exporter) for exporter in exporters],
         idle_s=idle_s,
+        content=content,
         redactor=Redactor(_KEY),
     )
     with recorder.replaced(settings):
