@@ -15,7 +15,17 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "agenttrace"
 
-PURE = ("domain", "errors", "gate", "records", "redaction", "report", "scoring", "semconv")
+PURE = (
+    "domain",
+    "errors",
+    "gate",
+    "records",
+    "redaction",
+    "report",
+    "scoring",
+    "semconv",
+    "settings",
+)
 """Standard library alone."""
 
 MAY_IMPORT_LATE = ("__init__.py", "integrations/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -48,6 +49,14 @@ def unconfigured(monkeypatch):
         {"memory_bytes": "much"},
         {"keep_days": 0},
         {"keep_bytes": True},
+        {"mask_fields": "account_ref"},
+        {"mask_fields": ["account_ref", 3]},
+        {"mask_fields": 3},
+        {"mask_fields": [" "]},
+        {"mask_paths": ["profile/answer"]},
+        {"mask_paths": [""]},
+        {"mask": "account_ref"},
+        {"mask": str},
     ],
     ids=str,
 )
@@ -355,3 +364,78 @@ def test_a_call_can_switch_on_what_the_environment_switched_off(tmp_path, monkey
     )
 
     assert done.stdout == "0 pass\n"
+
+
+MASKED = """
+import json
+from agenttrace import model_response, trace
+from agenttrace.errors import ConfigurationError
+
+@trace
+def pay(accountRef: str, profile: dict, note: str) -> str:
+    return "paid from " + accountRef
+
+def agent(account, answer):
+    arguments = {"accountRef": account, "profile": {"pet": {"answer": answer}}, "note": "a b"}
+    call = {"id": "c1", "type": "function"}
+    call["function"] = {"name": "pay", "arguments": json.dumps(arguments)}
+    choice = {"index": 0, "finish_reason": "tool_calls"}
+    choice["message"] = {"role": "assistant", "content": None, "tool_calls": [call]}
+    with agenttrace.run(case="c"):
+        model_response(
+            {"id": "r", "object": "chat.completion", "model": "m", "choices": [choice]}
+        )
+        pay(**arguments)
+"""
+
+
+@pytest.mark.parametrize("by", ["arguments", "variables", "project"])
+def test_what_is_masked_besides_is_masked_in_evidence_and_in_what_a_case_expects(by, tmp_path):
+    fields, paths = ["account_ref"], ["/profile/*/answer"]
+    given, environ = "", {}
+    if by == "arguments":
+        given = f"mask_fields={fields}, mask_paths={paths}, "
+    elif by == "variables":
+        environ = {"AGENTTRACE_MASK_FIELDS": fields[0], "AGENTTRACE_MASK_PATHS": paths[0]}
+    else:
+        text = f"[tool.agenttrace]\nmask_fields = {fields}\nmask_paths = {paths}\n"
+        (tmp_path / "pyproject.toml").write_text(text, "utf-8")
+    expected = {"accountRef": "ACC-1", "profile": {"pet": {"answer": "tommy"}}, "note": "a b"}
+    case = {"id": "c", "required": [{"name": "pay", "args": expected}]}
+    (tmp_path / "cases.json").write_text(json.dumps(case), "utf-8")
+    set_up = "import os\n" + "".join(f"os.environ[{n!r}] = {v!r}\n" for n, v in environ.items())
+    program = (
+        set_up
+        + "import agenttrace\n"
+        + MASKED
+        + f"""
+agenttrace.configure({given}mask=lambda text: text.replace("paid", "-"), cases="cases.json")
+agent("ACC-1", "tommy")
+agent("ACC-2", "tommy")
+agent("ACC-1", "kitty")
+"""
+    )
+    run_program(program, tmp_path)
+
+    files = list((tmp_path / ".agenttrace").rglob("*.jsonl"))
+    assert len(files) == 3
+    for path in files:
+        text = path.read_text("utf-8")
+        assert "[masked:account_ref:" in text
+        assert not [word for word in ("ACC-1", "ACC-2", "tommy", "kitty", "paid") if word in text]
+    score = [
+        sys.executable,
+        "-m",
+        "agenttrace",
+        "score",
+        ".agenttrace/runs",
+        "--cases",
+        "cases.json",
+        "--json",
+    ]
+    done = subprocess.run(
+        score, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    said = sorted(row["verdict"] for row in rows)
+    assert said == ["fail", "fail", "pass"], done.stderr

@@ -28,7 +28,7 @@ from agenttrace.capture._responses import (
 from agenttrace.capture._retention import UNENDED_S, YOUNG_S, clean_up
 from agenttrace.capture._run_state import RunState
 from agenttrace.capture._sampling import KEPT, LEFT_OUT, Unsampled, is_sampled
-from agenttrace.capture._settings import DEFAULT_EVIDENCE, Content, Settings
+from agenttrace.capture._settings import Settings
 from agenttrace.capture._snapshot import snapshot
 from agenttrace.capture._source import Source, source, use_source
 from agenttrace.capture._spans import Attached, run_context
@@ -44,14 +44,12 @@ from agenttrace.capture._stored import (
 from agenttrace.capture._traced import ToolT, TracedTool, callable_name, contracts, trace
 
 __all__ = [
-    "DEFAULT_EVIDENCE",
     "KEPT",
     "LEFT_OUT",
     "UNENDED_S",
     "YOUNG_S",
     "Attached",
     "CallDraft",
-    "Content",
     "Dispatch",
     "HookReport",
     "OpenResponse",

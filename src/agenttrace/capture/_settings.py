@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING
+
+from agenttrace.settings import DEFAULT_EVIDENCE, Content
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
 
     from agenttrace.redaction import Redactor
-
-Content: TypeAlias = Literal["values", "messages", "digest"]
-DEFAULT_EVIDENCE: Final = Path(".agenttrace/runs")
 
 
 @dataclass(frozen=True, kw_only=True)

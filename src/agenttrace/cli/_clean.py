@@ -30,7 +30,7 @@ from agenttrace.capture import (
 from agenttrace.cli._output import put, put_json, say
 from agenttrace.errors import UnreadableFileError
 from agenttrace.report import visible
-from agenttrace.session import resolve
+from agenttrace.settings import resolve
 
 _BAD_INPUT: Final = 2
 _DAY_S: Final = 86_400

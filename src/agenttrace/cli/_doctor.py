@@ -23,7 +23,7 @@ from agenttrace.exporters import read_ledger
 from agenttrace.integrations import supported
 from agenttrace.redaction import find_redactor
 from agenttrace.report import visible
-from agenttrace.session import Resolution, resolve
+from agenttrace.settings import Resolution, masking_of, resolve
 
 _BASE: Final = ("opentelemetry-api", "opentelemetry-sdk", "wrapt", "pydantic")
 _EXTRAS: Final = {
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         *_otlp(),
         *_evidence(resolved),
         *_ledger(resolved),
-        *_masking(),
+        *_masking(resolved),
     ]
     if options.json:
         put_json({"version": __version__, "findings": [asdict(one) for one in findings]})
@@ -197,10 +197,10 @@ def _ledger(resolved: Resolution) -> Iterator[Finding]:
         yield Finding(section=section, name=f"recorder: {name}", state=str(count))
 
 
-def _masking() -> Iterator[Finding]:
+def _masking(resolved: Resolution) -> Iterator[Finding]:
     section = "masking"
     try:
-        redactor = find_redactor()
+        redactor = find_redactor(**masking_of(resolved))
     except ConfigurationError as error:
         yield Finding(section=section, name="key", state=str(error), ok=False)
         return

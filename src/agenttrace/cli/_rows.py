@@ -20,6 +20,7 @@ from agenttrace.readers.transcripts import AS_LOGGED
 from agenttrace.records import Record
 from agenttrace.redaction import Redactor, find_redactor
 from agenttrace.scoring import score
+from agenttrace.settings import masking_of, resolve
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +105,7 @@ class Rows:
     @cached_property
     def _redactor(self) -> Redactor | None:
         """Masks expected values as the recorder masked observed ones, where the key is here."""
-        return find_redactor()
+        return find_redactor(**masking_of(resolve()))
 
     def _case_of(self, evidence: Evidence) -> Case | None:
         run = evidence.run

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from agenttrace.cli._configured import configured_folder
 from agenttrace.cli._families import FamilyTally, load_families
 from agenttrace.cli._kept import KeptRows, refuse_inputs
 from agenttrace.cli._log_rows import LogRows
@@ -28,9 +29,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         type=Path,
-        nargs="+",
+        nargs="*",
         metavar="PATH",
-        help="evidence files, OTLP files or chat logs, or folders of them",
+        help="evidence files, OTLP files or chat logs, or folders of them (default: the configured "
+        "folder of evidence)",
     )
     parser.add_argument(
         "--cases",
@@ -78,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     if options.cases:
         cases = {case.case_id: case for case in load_cases(*options.cases)}
     families = None if options.families is None else FamilyTally(load_families(options.families))
-    sources = find_sources(options.paths, options.format)
+    sources = find_sources(options.paths or [configured_folder()], options.format)
     sources.report_problems()
     judged = _Judged(sources, cases, Boundary(options.compare) if options.compare else None)
     given = [*(options.cases or ()), *([options.families] if options.families else ())]

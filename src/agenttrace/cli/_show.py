@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from agenttrace.cli._configured import configured_folder
 from agenttrace.cli._log_rows import LogRows
 from agenttrace.cli._output import put, put_json, say, terminal_width, wants_colour
 from agenttrace.cli._rows import Rows, ScoredRow
@@ -19,7 +20,6 @@ from agenttrace.readers.transcripts import TranscriptFormat
 from agenttrace.records import record_to_plain
 from agenttrace.report import replay_command, terminal_verdict, verdict_to_json
 
-DEFAULT_PATH: Final = Path(".agenttrace/runs")
 _MOST_LISTED: Final = 12
 
 
@@ -29,9 +29,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "path",
         type=Path,
         nargs="?",
-        default=DEFAULT_PATH,
         metavar="PATH",
-        help=f"evidence file or folder (default: {DEFAULT_PATH})",
+        help="evidence file or folder (default: the configured folder)",
     )
     parser.add_argument(
         "case", metavar="CASE", help="case id or run id; of several runs the latest is shown"
@@ -54,6 +53,9 @@ def run(options: argparse.Namespace) -> int:
     cases: dict[str, Case] | None = None
     if options.cases:
         cases = {case.case_id: case for case in load_cases(*options.cases)}
+    is_named = options.path is not None
+    if not is_named:
+        options.path = configured_folder()
     sources = find_sources([options.path], options.format)
     sources.report_problems()
     row, has_errors = _row(sources, cases, options)
@@ -63,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         replay = replay_command(
             row.name,
-            source=None if options.path == DEFAULT_PATH else str(options.path),
+            source=str(options.path) if is_named else None,
             cases=str(options.cases[0]) if options.cases else None,
         )
         put(

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from agenttrace.domain import BOUNDARIES, Evidence, JsonObject, JsonValue
-from agenttrace.records import canonical
+from agenttrace.records import canonical, split_pointer
+from agenttrace.redaction._places import MaskedPlaces
 from agenttrace.redaction._run_digest import RunDigests
 from agenttrace.redaction._run_mask import RunMask
 from agenttrace.redaction._tokens import TOKEN, contains_token
@@ -25,13 +26,15 @@ class Expected:
 
     A run masks by value what it masked once by name, so a text of the case may hold a secret that
     nothing in the case gives away. Beside the masked text that was observed in its place it does:
-    what stands where a token stood is that secret if it has the token.
+    what stands where a token stood is that secret if it has the token. Where all observed values of
+    an argument are tokens, the expected one is masked too.
     """
 
     def __init__(self, redactor: Redactor, evidence: Evidence) -> None:
         self._redactor = redactor
         masking = evidence.integrity.masking
         self._run: RunMask | RunDigests
+        self._places: MaskedPlaces | None = None
         self._observed: dict[str, list[JsonObject]] = {}
         if masking is not None and masking.digests:
             self._run = redactor.digests_for_run()
@@ -41,6 +44,14 @@ class Expected:
             for call in evidence.at(boundary):
                 if call.arguments is not None and redactor.key_id in contains_token(call.arguments):
                     self._observed.setdefault(call.name, []).append(call.arguments)
+        if self._observed:
+            seen = (
+                (call.name, call.arguments)
+                for boundary in BOUNDARIES
+                for call in evidence.at(boundary)
+                if call.name in self._observed and call.arguments is not None
+            )
+            self._places = MaskedPlaces(seen, redactor.key_id, redactor.token)
 
     def prepare(self, calls: Iterable[tuple[str, JsonObject]]) -> None:
         """Note the secrets of every expected call before the first is masked."""
@@ -56,13 +67,23 @@ class Expected:
                     for value, token in self._behind(stated, masked):
                         run.learn(value, token)
 
-    def arguments(self, arguments: JsonObject) -> dict[str, JsonValue]:
-        """A call's arguments."""
-        return self._run.mask_arguments(arguments)
+    def arguments(self, arguments: JsonObject, tool: str) -> dict[str, JsonValue]:
+        """Arguments of a call of a tool."""
+        masked = self._run.mask_arguments(arguments)
+        if self._places is not None:
+            self._places.mask(tool, (), masked)
+        return masked
 
-    def value(self, value: JsonValue, name: str | None = None) -> JsonValue:
-        """A single value, of a field where that has a name."""
-        return self._run.mask_value(value, name)
+    def value(
+        self, value: JsonValue, pointer: str | None = None, tool: str | None = None
+    ) -> JsonValue:
+        """A single value, of a field where that has a place; a tool's argument where it has one."""
+        path = () if pointer is None else split_pointer(pointer)
+        names = [part for part in path if not part.isdigit()]
+        masked = self._run.mask_value(value, names[-1] if names else None)
+        if self._places is None or tool is None:
+            return masked
+        return self._places.mask(tool, path, masked)
 
     def _behind(self, stated: JsonValue, masked: str) -> Iterator[tuple[str, str]]:
         """What of a stated value each token of the masked text stands for."""

@@ -17,7 +17,6 @@ from agenttrace.domain import (
     RuleKind,
     SequenceSide,
 )
-from agenttrace.records import split_pointer
 
 if TYPE_CHECKING:
     from agenttrace.scoring._score import ExpectedMasker
@@ -32,11 +31,13 @@ class ExpectedValues(Protocol):
     def prepare(self, calls: Iterable[tuple[str, JsonObject]]) -> None:
         """Look at every expected call, by name and arguments, before the first is masked."""
 
-    def arguments(self, arguments: JsonObject) -> JsonObject:
-        """A call's arguments."""
+    def arguments(self, arguments: JsonObject, tool: str) -> JsonObject:
+        """Arguments of a call of a tool."""
 
-    def value(self, value: JsonValue, name: str | None = None) -> JsonValue:
-        """A single value, of a field where that has a name."""
+    def value(
+        self, value: JsonValue, pointer: str | None = None, tool: str | None = None
+    ) -> JsonValue:
+        """A single value, of a field where that has a place; a tool's argument where it has one."""
 
 
 def expected_like(case: Case, evidence: Evidence, redactor: ExpectedMasker) -> Case:
@@ -45,17 +46,23 @@ def expected_like(case: Case, evidence: Evidence, redactor: ExpectedMasker) -> C
     listed = [*(case.required or ()), *(call for plan in case.plans for call in plan.required)]
     form.prepare((call.name, call.arguments) for call in listed)
 
-    def rules(given: Mapping[str, ArgumentRule]) -> dict[str, ArgumentRule]:
-        return {at: _rule(form, at, rule) for at, rule in given.items()}
+    def rules(
+        given: Mapping[str, ArgumentRule], tool: str | None = None
+    ) -> dict[str, ArgumentRule]:
+        return {at: _rule(form, at, rule, tool) for at, rule in given.items()}
 
     def calls(given: Iterable[RequiredCall]) -> tuple[RequiredCall, ...]:
         return tuple(
-            replace(call, arguments=form.arguments(call.arguments), rules=rules(call.rules))
+            replace(
+                call,
+                arguments=form.arguments(call.arguments, call.name),
+                rules=rules(call.rules, call.name),
+            )
             for call in given
         )
 
     def side(given: SequenceSide) -> SequenceSide:
-        return replace(given, where=rules(given.where))
+        return replace(given, where=rules(given.where, given.name))
 
     return replace(
         case,
@@ -67,7 +74,7 @@ def expected_like(case: Case, evidence: Evidence, redactor: ExpectedMasker) -> C
         forbidden=tuple(
             rule
             if rule.arguments is None
-            else replace(rule, arguments=form.arguments(rule.arguments))
+            else replace(rule, arguments=form.arguments(rule.arguments, rule.name))
             for rule in case.forbidden
         ),
         sequence=tuple(
@@ -79,22 +86,20 @@ def expected_like(case: Case, evidence: Evidence, redactor: ExpectedMasker) -> C
     )
 
 
-def _rule(form: ExpectedValues, pointer: str, rule: ArgumentRule) -> ArgumentRule:
+def _rule(form: ExpectedValues, pointer: str, rule: ArgumentRule, tool: str | None) -> ArgumentRule:
     if rule.kind not in _COMPARED:
         return rule
-    names = [part for part in split_pointer(pointer) if not part.isdigit()]
-    name = names[-1] if names else None
     operand = rule.operand
     if rule.kind is RuleKind.ONE_OF and isinstance(operand, list | tuple):
-        return replace(rule, operand=[form.value(choice, name) for choice in operand])
-    return replace(rule, operand=form.value(operand, name))
+        return replace(rule, operand=[form.value(choice, pointer, tool) for choice in operand])
+    return replace(rule, operand=form.value(operand, pointer, tool))
 
 
 def _contract(form: ExpectedValues, contract: Contract) -> Contract:
     if not any(one.defaults for one in contract.tools.values()):
         return contract
     tools = {
-        name: replace(one, defaults=form.arguments(one.defaults))
+        name: replace(one, defaults=form.arguments(one.defaults, name))
         for name, one in contract.tools.items()
     }
     return replace(contract, tools=tools)

@@ -3,20 +3,16 @@
 from agenttrace.integrations import instrument, model_response, uninstrument
 from agenttrace.session._configure import configure, flush
 from agenttrace.session._requests import AsgiRuns, WsgiRuns, run_headers
-from agenttrace.session._resolve import Resolution, Resolved, resolve
 from agenttrace.session._run import AgentRun, run
 
 __all__ = [
     "AgentRun",
     "AsgiRuns",
-    "Resolution",
-    "Resolved",
     "WsgiRuns",
     "configure",
     "flush",
     "instrument",
     "model_response",
-    "resolve",
     "run",
     "run_headers",
     "uninstrument",

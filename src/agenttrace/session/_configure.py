@@ -10,14 +10,13 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from agenttrace.capture import (
-    Content,
     Settings,
     check_folder,
     folder_problem,
@@ -32,8 +31,8 @@ from agenttrace.integrations import instrument
 from agenttrace.redaction import load_redactor
 from agenttrace.session._cases import CaseBook, Cases
 from agenttrace.session._live import live_scoring
-from agenttrace.session._resolve import ARGUMENT, Resolution, resolve
 from agenttrace.session._state import session
+from agenttrace.settings import ARGUMENT, Content, Resolution, masking_of, resolve
 
 
 def configure(
@@ -47,6 +46,9 @@ def configure(
     set_global: bool | None = None,
     content: Content | None = None,
     key: bytes | str | None = None,
+    mask_fields: Iterable[str] | None = None,
+    mask_paths: Iterable[str] | None = None,
+    mask: Callable[[str], str] | None = None,
     threads: bool | None = None,
     idle_s: float | None = None,
     exit_s: float | None = None,
@@ -77,6 +79,11 @@ def configure(
             in local evidence; `digest` keeps no value at all, but a keyed digest of each.
         key: Secret that masked values and digests are made with; by default the one of the
             environment, of the project, or of the user.
+        mask_fields: Names of further fields whose values are masked.
+        mask_paths: JSON pointers of further values in arguments; `*` stands for any key or index.
+        mask: Called with each text that is not masked whole, before shapes of secrets are looked
+            for; gives the text to record. Equal texts need equal answers, or nothing compares. It
+            may be called from several threads; if it raises, the text is dropped.
         threads: Carry runs into threads and thread pools, as `instrument("threading")` does.
         idle_s: Seconds without a record after which calls outside any run count as one run.
         exit_s: Longest wait for exporters at the end of the process, in seconds.
@@ -172,6 +179,9 @@ def _settings(resolved: Resolution, *, is_implicit: bool) -> Settings:
     folder = resolved["evidence"]
     exporter: SpanExporter | None = resolved["exporter"]
     key = resolved["key"] if resolved.origin("key") == ARGUMENT else None
+    redactor = None
+    if resolved["enabled"]:
+        redactor = load_redactor(key, is_strict=not is_implicit, **masking_of(resolved))
     return Settings(
         enabled=resolved["enabled"],
         evidence=folder if isinstance(folder, Path) else None,
@@ -186,7 +196,7 @@ def _settings(resolved: Resolution, *, is_implicit: bool) -> Settings:
         keep_days=resolved["keep_days"],
         keep_bytes=resolved["keep_bytes"],
         content=resolved["content"],
-        redactor=load_redactor(key, is_strict=not is_implicit) if resolved["enabled"] else None,
+        redactor=redactor,
     )
 
 

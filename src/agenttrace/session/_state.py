@@ -6,7 +6,7 @@ import threading
 from typing import Any, Final
 
 from agenttrace.session._cases import CaseBook
-from agenttrace.session._resolve import Resolution
+from agenttrace.settings import Resolution
 
 
 class Session:

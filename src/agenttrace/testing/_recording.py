@@ -12,7 +12,6 @@ from opentelemetry.sdk.trace.export import SpanExporter
 
 from agenttrace.capture import (
     Attached,
-    Content,
     Recorder,
     RunState,
     Scope,
@@ -27,6 +26,7 @@ from agenttrace.domain import Evidence, Run
 from agenttrace.exporters import RunSpanProcessor
 from agenttrace.records import Record, assemble
 from agenttrace.redaction import Redactor
+from agenttrace.settings import Content
 
 _KEY: Final = b"agenttrace-testing-key-of-32-byte"
 

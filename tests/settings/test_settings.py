@@ -13,8 +13,7 @@ import pytest
 import agenttrace
 from agenttrace.capture import Settings
 from agenttrace.errors import ConfigurationError
-from agenttrace.session import resolve
-from agenttrace.session._settings_table import BY_NAME, PREFIX, TABLE, shown
+from agenttrace.settings import BY_NAME, PREFIX, TABLE, resolve, shown
 
 ROOT = Path(__file__).parents[2]
 WITH_VARIABLE = [setting for setting in TABLE if setting.is_argument and setting.has_variable]
@@ -27,6 +26,8 @@ OTHER = {
     "set_global": ("on", True),
     "threads": ("false", False),
     "content": ("digest", "digest"),
+    "mask_fields": ("account_ref, born", ("account_ref", "born")),
+    "mask_paths": ("/profile/*/answer", ("/profile/*/answer",)),
     "key": ("k" * 20, "k" * 20),
     "idle_s": ("2.5", 2.5),
     "exit_s": ("0", 0.0),
@@ -67,7 +68,7 @@ def test_the_documentation_has_the_table_of_the_code():
                 f"`{one.variable}`" if one.variable else "(none)",
                 f"`{one.key}`" if one.key else "(none)",
                 one.kind.words,
-                "none" if one.default is None else f"`{shown(one.default)}`",
+                "none" if one.default in (None, ()) else f"`{shown(one.default)}`",
                 f"{one.means} |",
             ]
         )
@@ -129,6 +130,7 @@ def test_the_project_file_is_read(setting, project):
     text, value = OTHER[setting.name]
     written = f'"{text}"' if isinstance(value, str) or "i" in text.lower() else text
     written = {"on": "true", "2GB": '"2GB"', "false": "false", "true": "true"}.get(text, written)
+    written = str(list(value)) if isinstance(value, tuple) else written
     folder = project(f"[tool.agenttrace]\n{setting.name} = {written}\n")
 
     found = resolve({}, environ={}, directory=folder)

@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-from opentelemetry.sdk.trace.export import SpanExporter
-
-from agenttrace.capture import Content
 from agenttrace.domain import Case
+from agenttrace.records import split_pointer
+
+Content: TypeAlias = Literal["values", "messages", "digest"]
+"""What of values is kept, and what of texts is exported."""
 
 _YES: Final = frozenset({"1", "true", "yes", "on"})
 _NO: Final = frozenset({"0", "false", "no", "off"})
@@ -146,8 +147,36 @@ def _secret(value: Any) -> Any:
     return value
 
 
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str | bytes | Mapping):
+        raise ValueError
+    texts = tuple(value)
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise ValueError
+    return texts
+
+
+def _texts_text(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _pointers(value: Any) -> tuple[str, ...]:
+    texts = _texts(value)
+    if not all(split_pointer(text) for text in texts):
+        raise ValueError
+    return texts
+
+
+def _function(value: Any) -> Any:
+    if not callable(value) or isinstance(value, type):
+        raise ValueError
+    return value
+
+
 def _exporter(value: Any) -> Any:
-    if not isinstance(value, SpanExporter):
+    # By what it does: whoever only judges runs has no tracer loaded.
+    named = [name for name in ("export", "shutdown") if callable(getattr(value, name, None))]
+    if isinstance(value, type) or len(named) < 2:
         raise ValueError
     return value
 
@@ -186,3 +215,8 @@ CASES: Final = Kind(
 CONTENT: Final = Kind(words="`values`, `messages` or `digest`", read=_content, read_text=_same)
 SECRET: Final = Kind(words="text or bytes", read=_secret, read_text=_same)
 EXPORTER: Final = Kind(words="`SpanExporter`", read=_exporter, read_text=_same)
+NAMES: Final = Kind(words="list of names", read=_texts, read_text=_texts_text)
+POINTERS: Final = Kind(
+    words="list of JSON pointers, as `/profile/answer`", read=_pointers, read_text=_texts_text
+)
+FUNCTION: Final = Kind(words="function of a text", read=_function, read_text=_same)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agenttrace.errors import ConfigurationError
-from agenttrace.session._settings_table import BY_NAME, PREFIX, TABLE, Setting, shown
+from agenttrace.settings._table import BY_NAME, PREFIX, TABLE, Setting, shown
 
 DEFAULT: Final = "default"
 ARGUMENT: Final = "argument"
@@ -93,6 +93,15 @@ def resolve(
     for setting in TABLE:
         found.settings[setting.name] = next(_options(setting, said))
     return found
+
+
+def masking_of(resolved: Resolution) -> dict[str, Any]:
+    """What is masked beside what always is, as `Redactor` takes it."""
+    return {
+        "fields": resolved["mask_fields"],
+        "paths": resolved["mask_paths"],
+        "mask": resolved["mask"],
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agenttrace.capture import DEFAULT_EVIDENCE
-from agenttrace.session._settings_kinds import (
+from agenttrace.settings._kinds import (
     BYTES,
     BYTES_OR_NO_LIMIT,
     CASES,
@@ -22,8 +21,11 @@ from agenttrace.session._settings_kinds import (
     EXPORTER,
     FLAG,
     FOLDER,
+    FUNCTION,
+    NAMES,
     ONE,
     PAUSE,
+    POINTERS,
     SECONDS,
     SECRET,
     SHARE,
@@ -31,6 +33,7 @@ from agenttrace.session._settings_kinds import (
 )
 
 PREFIX: Final = "AGENTTRACE_"
+DEFAULT_EVIDENCE: Final = Path(".agenttrace/runs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +140,28 @@ TABLE: Final = (
         is_secret=True,
     ),
     Setting(
+        name="mask_fields",
+        kind=NAMES,
+        default=(),
+        means="further fields whose values are masked, in any spelling of their names; "
+        "separated by commas in the variable",
+    ),
+    Setting(
+        name="mask_paths",
+        kind=POINTERS,
+        default=(),
+        means="places inside arguments that are masked whatever their fields are called; `*` "
+        "stands for any one key or index",
+    ),
+    Setting(
+        name="mask",
+        kind=FUNCTION,
+        default=None,
+        means="gets each text that is not masked whole, and gives the text to record",
+        has_variable=False,
+        in_project=False,
+    ),
+    Setting(
         name="threads",
         kind=FLAG,
         default=True,
@@ -206,6 +231,8 @@ def shown(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, Path):
         return value.as_posix()
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
     if isinstance(value, float):
         return f"{value:g}"
     return str(value)

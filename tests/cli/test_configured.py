@@ -1,0 +1,52 @@
+"""Commands read the folder that recording writes to, where no path is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agenttrace.artifacts import write_artifact
+from agenttrace.cli import main
+from tests.readers.sample_run import refund_run
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text('[tool.agenttrace]\nevidence = "kept/runs"\n')
+    folder = tmp_path / "kept" / "runs"
+    folder.mkdir(parents=True)
+    write_artifact(folder / "e.jsonl", refund_run("run-1"))
+    return folder
+
+
+@pytest.mark.parametrize("words", [("score",), ("show", "run-1"), ("show", "refund")], ids=str)
+def test_the_configured_folder_is_read(words, kept, capsys):
+    assert main([*words]) == 0
+    assert "PASS" in capsys.readouterr().out
+
+
+def test_from_a_folder_below_it_is_found_too(kept, capsys, monkeypatch):
+    (kept / "deep").mkdir()
+    monkeypatch.chdir(kept / "deep")
+
+    assert main(["score"]) == 0
+
+
+@pytest.mark.parametrize("words", [("score",), ("show", "run-1")], ids=str)
+def test_a_folder_that_is_not_there_is_named(words, kept, capsys, monkeypatch):
+    monkeypatch.setenv("AGENTTRACE_EVIDENCE", "elsewhere")
+
+    assert main([*words]) == 2
+    assert "elsewhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("score",), ("show", "run-1")], ids=str)
+def test_without_a_folder_a_path_is_asked_for(words, kept, capsys, monkeypatch):
+    monkeypatch.setenv("AGENTTRACE_EVIDENCE", "off")
+
+    assert main([*words]) == 2
+    said = capsys.readouterr().err
+    assert "AGENTTRACE_EVIDENCE" in said
+    assert "Name a file or folder" in said
