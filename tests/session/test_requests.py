@@ -288,6 +288,20 @@ class Streamed(Iterator[bytes]):
         self.closed.append(self.path)
 
 
+class Response:
+    """An answer that makes its iterator when it is sent, as some frameworks' do."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __iter__(self) -> Iterator[bytes]:
+        work(f"{self.path} begins")
+        return Streamed(self.path)
+
+    def close(self) -> None:
+        Streamed.closed.append(self.path)
+
+
 def generated(path: str) -> Iterator[bytes]:
     for part in (b"a", b"b"):
         work(f"{path} {part.decode()}")
@@ -299,6 +313,7 @@ BODIES: dict[str, tuple[Callable[[str], Any], bytes, list[str]]] = {
     "/tuple": (lambda path: (b"a", b"b"), b"ab", []),
     "/generator": (generated, b"ab", ["/generator a", "/generator b"]),
     "/object": (Streamed, b"ab", ["/object a", "/object b"]),
+    "/response": (Response, b"ab", ["/response begins", "/response a", "/response b"]),
     "/file": (lambda path: FileWrapper(io.BytesIO(b"ab")), b"ab", []),
 }
 
@@ -332,7 +347,7 @@ def test_a_wsgi_request_is_a_run_until_its_body_is_sent(path: str):
     assert values(made) == [path, *during]
     assert made.evidence().completeness.settled
     assert "agenttrace.run" not in environs[0]
-    assert Streamed.closed == (["/object"] * 2 if path == "/object" else [])
+    assert Streamed.closed == ([path] * 2 if path in ("/object", "/response") else [])
     Streamed.closed.clear()
 
 

@@ -126,10 +126,10 @@ class WsgiRuns:
             made._end(made._leave())
             raise
         entered = made._leave()
-        # A list is whole; a server's own file object is sent in a way of its own.
+        # What has a length is whole; a server's own file object is sent in a way of its own.
         wrapper = environ.get("wsgi.file_wrapper")
         is_file = isinstance(wrapper, type) and issubclass(type(body), wrapper)
-        if is_file or not hasattr(type(body), "__next__"):
+        if is_file or hasattr(type(body), "__len__") or not hasattr(type(body), "__iter__"):
             made._end(entered)
             return body
         return _Body(body, place, lambda: made._end(entered))
@@ -140,16 +140,18 @@ class _Body(Iterator[bytes]):
 
     def __init__(self, inner: Any, place: Place, end: Callable[[], None]) -> None:
         self._inner = inner
+        self._parts: Iterator[bytes] | None = None
         self._place = place
         self._ends = [end]
 
     def __next__(self) -> bytes:
         token = enter_scope(self._place)
         try:
-            part: bytes = next(self._inner)
+            if self._parts is None:  # an object's own code may make its iterator
+                self._parts = iter(self._inner)
+            return next(self._parts)
         finally:
             leave_scope(token)
-        return part
 
     def close(self) -> None:
         """End the body, and then the run."""
