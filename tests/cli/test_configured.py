@@ -8,7 +8,9 @@ import pytest
 
 from agenttrace.artifacts import write_artifact
 from agenttrace.cli import main
-from tests.readers.sample_run import refund_run
+from tests.readers.sample_run import ARGUMENTS, refund_run
+
+WRONG = {**ARGUMENTS, "amount_cents": 980000}
 
 
 @pytest.fixture
@@ -25,6 +27,15 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_configured_folder_is_read(words, kept, capsys):
     assert main([*words]) == 0
     assert "PASS" in capsys.readouterr().out
+
+
+def test_the_command_that_shows_a_failed_run_again_needs_no_path_either(kept, capsys):
+    write_artifact(kept / "e.jsonl", refund_run("run-2", executed=[WRONG]))
+
+    assert main(["score"]) == 1
+    command = capsys.readouterr().out.split("replay: agenttrace ")[1].splitlines()[0]
+    assert command == "show refund"
+    assert main(command.split()) == 1
 
 
 def test_from_a_folder_below_it_is_found_too(kept, capsys, monkeypatch):

@@ -177,7 +177,8 @@ def _evidence(resolved: Resolution) -> Iterator[Finding]:
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     is_writable = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
     runs = sum(1 for path in folder.glob("*/*") if path.is_dir()) if folder.is_dir() else 0
-    state = f"{folder.absolute()}, {runs} runs" if is_writable else f"{nearest} is not writable"
+    counted = "1 run" if runs == 1 else f"{runs} runs"
+    state = f"{folder.absolute()}, {counted}" if is_writable else f"{nearest} is not writable"
     yield Finding(section="local evidence", name="folder", state=state, ok=is_writable)
 
 

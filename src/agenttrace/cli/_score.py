@@ -164,7 +164,9 @@ def _row_text(row: ScoredRow, options: argparse.Namespace) -> str:
     if verdict.status is Status.PASS and not verdict.divergences and not verdict.findings:
         return f"PASS  {visible(verdict.case_id or f'run {verdict.run_id}')}"
     replay = replay_command(
-        row.name, source=row.source, cases=str(options.cases[0]) if options.cases else None
+        row.name,
+        source=row.source if options.paths else None,
+        cases=str(options.cases[0]) if options.cases else None,
     )
     if options.format is not None:
         replay += f" --format {options.format}"
