@@ -25,7 +25,7 @@ HELP_FROM: Final = 2_000
 HELP_FROM_WEIGHT: Final = 64 << 20
 _HELP_WAIT_S: Final = 0.002
 """Longest that a caller waits for its turn to help."""
-_SLICE_S: Final = 0.001
+_SLICE_S: Final = 0.0003
 """Longest that the thread works before others have their turn."""
 _PAUSE_S: Final = 0.005
 _IDLE_PAUSES: Final = 20
