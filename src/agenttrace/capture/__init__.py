@@ -42,6 +42,7 @@ from agenttrace.capture._stored import (
     stored_runs,
 )
 from agenttrace.capture._traced import ToolT, TracedTool, callable_name, contracts, trace
+from agenttrace.capture._waiting import ThreadMark
 
 __all__ = [
     "KEPT",
@@ -63,6 +64,7 @@ __all__ = [
     "Settings",
     "Source",
     "StoredRun",
+    "ThreadMark",
     "ToolOffer",
     "ToolT",
     "TracedTool",

@@ -28,9 +28,10 @@ from opentelemetry.trace import (
 
 from agenttrace.capture._guard import failed
 from agenttrace.capture._source import Source, source
+from agenttrace.capture._waiting import ThreadMark
 
 _ERROR: Final = Status(StatusCode.ERROR)
-_foreign: Final = threading.local()
+_foreign: Final = ThreadMark()
 _making: Final = [threading.RLock()]
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _making.__setitem__(0, threading.RLock()))
@@ -42,11 +43,11 @@ class foreign_code:  # noqa: N801 - reads as a statement: `with foreign_code():`
     __slots__ = ("_outer",)
 
     def __enter__(self) -> None:
-        self._outer = is_foreign_code_running()
-        _foreign.is_running = True
+        self._outer = _foreign.is_set()
+        _foreign.put(True)
 
     def __exit__(self, *_: object) -> None:
-        _foreign.is_running = self._outer  # also at a KeyboardInterrupt, or no more is recorded
+        _foreign.put(self._outer)  # also at a KeyboardInterrupt, or no more is recorded
 
 
 def is_foreign_code_running() -> bool:
@@ -54,7 +55,7 @@ def is_foreign_code_running() -> bool:
 
     A tool that is called from there is not recorded: its span would call the processor again.
     """
-    return getattr(_foreign, "is_running", False)
+    return _foreign.is_set()
 
 
 class Ids(Source):

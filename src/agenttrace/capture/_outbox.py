@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from agenttrace.capture._guard import LossCounter, failed, lost
+from agenttrace.capture._waiting import acquire
 
 MOST: Final = 20_000
 """Pieces of work that wait; a further one is refused."""
@@ -126,7 +127,7 @@ class Outbox:
         """
         if not self._items and self._holder == 0:
             return True
-        if self.is_mine or not self._turn.acquire(timeout=timeout_s):
+        if self.is_mine or not acquire(self._turn, timeout_s):
             return False
         try:
             self._holder = threading.get_ident()
@@ -141,7 +142,7 @@ class Outbox:
 
     def pause(self) -> None:
         """Wait until no work is being done, and let none begin."""
-        self._is_paused = not self.is_mine and self._turn.acquire(timeout=_PATIENCE_S)
+        self._is_paused = not self.is_mine and acquire(self._turn, _PATIENCE_S)
 
     def resume(self) -> None:
         """Let work begin again."""
@@ -176,7 +177,7 @@ class Outbox:
         if not self._turn.acquire(blocking=False):
             if self._done == self._hangs_at:
                 return
-            if not self._turn.acquire(timeout=_HELP_WAIT_S):
+            if not acquire(self._turn, _HELP_WAIT_S):
                 self._hangs_at = self._done
                 return
         try:

@@ -76,6 +76,7 @@ class Recorder:
         """Tools that are decorated in this process."""
         self.set_up: Callable[[], None] | None = None
         """Called when something asks for recording, before anything is recorded."""
+        self._is_exit_known = False
         self._renew()
         self.reset(Settings())
 
@@ -83,7 +84,6 @@ class Recorder:
         self.recorder_id = source().new_id("rec")
         self._lock = threading.RLock()
         self._settler = Settler(self.settle)
-        self._is_exit_known = False
 
     def reset(self, settings: Settings) -> None:
         """Begin anew with other settings; runs that are open keep the old ones."""
@@ -347,7 +347,7 @@ class Recorder:
     def _settle_at_exit(self) -> None:
         if self._is_exit_known:
             return
-        self._is_exit_known = True
+        self._is_exit_known = True  # a forked child has it from its parent
         atexit.register(self.end_process)
 
     def end_with_worker(self) -> None:

@@ -27,14 +27,24 @@ class Settler:
 
     def wait_for(self, run: RunState, idle_s: float) -> None:
         """Settle the run once it had no record for this long and nothing of it is open."""
+        new: threading.Thread | None = None
         with self._condition:
             self._wait_s[run] = idle_s
             if self._thread is None:
-                self._thread = threading.Thread(
+                new = self._thread = threading.Thread(
                     target=self._work, daemon=True, name="agenttrace-settle"
                 )
-                self._thread.start()
             self._condition.notify()
+        if new is not None:
+            self._start(new)
+
+    def _start(self, new: threading.Thread) -> None:
+        # Holding no lock: where threads are greenlets, others run until this one has begun.
+        try:
+            new.start()
+        except BaseException:
+            self._thread = None
+            raise
 
     def take_all(self) -> list[RunState]:
         """The runs that are waiting, which then wait no longer."""

@@ -6,7 +6,9 @@ by the exporter itself, as its own documentation says.
 
 from __future__ import annotations
 
+import importlib
 import os
+from contextlib import suppress
 from typing import Final
 
 from opentelemetry.sdk.trace.export import SpanExporter
@@ -17,6 +19,9 @@ from agenttrace.exporters._processor import RunSpanProcessor
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_IMPORTED_LATER: Final = ("requests", "encodings.idna")
+"""What exporters import when they are made and first send, on a thread of ours: a child that is
+forked in the middle of that waits for ever."""
 
 
 def span_processors(exporter: SpanExporter | None = None) -> tuple[RunSpanProcessor, ...]:
@@ -37,10 +42,14 @@ def load_otlp() -> type[SpanExporter] | None:
     if not any(os.environ.get(name) for name in _ENDPOINTS):
         return None
     try:
-        return _otlp_class()
+        found = _otlp_class()
     except MissingExtraError as error:
         warn_once("otlp", f"agenttrace sends no spans: {error}")
         return None
+    for name in _IMPORTED_LATER:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    return found
 
 
 def _otlp_class() -> type[SpanExporter]:

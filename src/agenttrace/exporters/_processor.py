@@ -47,8 +47,43 @@ MAX_QUEUE_BYTES: Final = 128 << 20
 _SPAN_BYTES: Final = 300
 """Of a span, beside its attributes: ids, times, name, links."""
 _FLUSH_MS: Final = 30_000
+_MAKING_S: Final = 2.0
+"""Longest that a fork waits for an exporter that is being made."""
 
 ExporterLike: TypeAlias = SpanExporter | Callable[[], SpanExporter]
+
+
+class _Making:
+    """Held while an exporter is made, and around a fork.
+
+    Making one imports modules. A child that is forked in the middle of that has the lock of the
+    import and not the thread that would let it go, and could never make an exporter.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._is_held = False
+
+    def before_fork(self) -> None:
+        self._is_held = self.lock.acquire(timeout=_MAKING_S)
+
+    def in_parent(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self.lock.release()
+
+    def in_child(self) -> None:
+        self._is_held = False
+        self.lock = threading.Lock()
+
+
+_making: Final = _Making()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_making.before_fork,
+        after_in_parent=_making.in_parent,
+        after_in_child=_making.in_child,
+    )
 
 
 class RunSpanProcessor(SpanProcessor):
@@ -114,6 +149,7 @@ class RunSpanProcessor(SpanProcessor):
             return
         size = _size(span)
         is_run = (span.attributes or {}).get(semconv.RECORD_KIND) == RecordKind.RUN.value
+        new: threading.Thread | None = None
         with self._changed:
             if self._is_shut:
                 ledger.add("spans taken")
@@ -125,8 +161,10 @@ class RunSpanProcessor(SpanProcessor):
                 ledger.add("spans taken")
                 ledger.lose("queue-full", 1)
             else:
-                self._put(span, size, is_run)
+                new = self._put(span, size, is_run)
                 is_full = False
+        if new is not None:
+            self._start(new)
         if is_full:
             self._tell(
                 "queue-full",
@@ -134,7 +172,7 @@ class RunSpanProcessor(SpanProcessor):
                 f"{self._max_queue} spans or {MAX_QUEUE_BYTES >> 20} MiB wait already",
             )
 
-    def _put(self, span: ReadableSpan, size: int, is_run: bool) -> None:
+    def _put(self, span: ReadableSpan, size: int, is_run: bool) -> threading.Thread | None:
         was_empty = not self._queue
         self._queue.append((span, size))
         self._bytes += size
@@ -146,18 +184,23 @@ class RunSpanProcessor(SpanProcessor):
         if is_run or is_batch:
             self._due_s = 0.0
         if self._worker is None:
-            self._start()
-        elif was_empty or is_run or is_batch:
+            return self._new_worker()
+        if was_empty or is_run or is_batch:
             self._changed.notify_all()
+        return None
 
-    def _start(self) -> None:
+    def _new_worker(self) -> threading.Thread:
         worker = threading.Thread(target=self._work, daemon=True, name="agenttrace-export")
+        self._worker = worker
+        return worker
+
+    def _start(self, worker: threading.Thread) -> None:
+        # Holding no lock: where threads are greenlets, others run until this one has begun.
         try:
             worker.start()
         except RuntimeError as error:  # no more threads, or the interpreter is ending
+            self._worker = None
             self._tell("no-thread", "sends no spans yet: no thread could be started", error)
-        else:
-            self._worker = worker
 
     # The worker
 
@@ -209,9 +252,10 @@ class RunSpanProcessor(SpanProcessor):
         token = attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
         try:
             if self._exporter is None:
-                given = self._given
-                self._exporter = given if isinstance(given, SpanExporter) else given()
-                count_answers(self._exporter)
+                with _making.lock:
+                    given = self._given
+                    self._exporter = given if isinstance(given, SpanExporter) else given()
+                    count_answers(self._exporter)
         except BaseException as error:  # noqa: BLE001 - its settings may be anything
             let_pass(error)
             ledger.lose("no-exporter", len(batch))
@@ -264,12 +308,16 @@ class RunSpanProcessor(SpanProcessor):
         False if that took too long, or if anything was lost since the last time.
         """
         end_s = time.monotonic() + (_FLUSH_MS if timeout_millis is None else timeout_millis) / 1000
+        new: threading.Thread | None = None
         with self._changed:
             wanted = self._taken
             self._due_s = 0.0
             if self._worker is None and self._queue:
-                self._start()
+                new = self._new_worker()
             self._changed.notify_all()
+        if new is not None:
+            self._start(new)
+        with self._changed:
             while self._done < wanted:
                 rest_s = end_s - time.monotonic()
                 if rest_s <= 0 or self._worker is None:

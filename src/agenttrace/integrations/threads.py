@@ -30,6 +30,7 @@ from typing import Any, Final
 
 from agenttrace.capture import (
     Place,
+    ThreadMark,
     current_place,
     enter_scope,
     guard,
@@ -54,7 +55,7 @@ _WORKERS: Final = (
 _INHERITS: Final = bool(getattr(sys.flags, "thread_inherit_context", False))
 """Whether Python itself hands a thread a copy of its starter's context (3.14, free-threaded)."""
 
-_submitting: Final = threading.local()
+_submitting: Final = ThreadMark()
 _started: Final[dict[int, Place]] = {}
 """Where threads stand that were started just now and have not begun, by the id of the object."""
 
@@ -119,15 +120,15 @@ def _owners() -> Iterator[tuple[type, str, tuple[str, ...], Wrapper]]:
 def _submit(wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not recorder.is_active:
         return wrapped(*args, **kwargs)
-    outer = getattr(_submitting, "is_on", False)
+    outer = _submitting.is_set()
     with guard(_CARRYING, loses=False):
         if len(args) > 1:
             args = (args[0], _Piece(args[1], current_place()), *args[2:])
-        _submitting.is_on = True
+        _submitting.put(True)
     try:
         return wrapped(*args, **kwargs)
     finally:
-        _submitting.is_on = outer
+        _submitting.put(outer)
 
 
 def _hand_out(wrapped: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -162,7 +163,7 @@ def _note(thread: threading.Thread) -> None:
     fields = instance_dict(thread) or {}
     if fields.get("_context") is not None:
         return
-    is_worker = getattr(_submitting, "is_on", False) or _is_worker(thread, fields)
+    is_worker = _submitting.is_set() or _is_worker(thread, fields)
     place = None if is_worker else inherited(current_place())
     if place is not None or _INHERITS:
         _started[id(thread)] = place
