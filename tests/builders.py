@@ -1,19 +1,16 @@
 """Small builders of records, evidence and cases; a test states only what it is about.
 
-Records get their `ref` from their place: `model/0` is the first at the model.
+Those of evidence are `agenttrace.testing`'s, about one refund where nothing else is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
+from agenttrace import testing
 from agenttrace.domain import (
-    ALL,
-    NOTHING,
     ArgumentRule,
-    Boundary,
     Case,
     Contract,
     Evidence,
@@ -22,41 +19,18 @@ from agenttrace.domain import (
     JsonValue,
     RequiredCall,
     RuleKind,
-    Run,
     ToolCall,
     ToolContract,
     Verdict,
 )
-from agenttrace.records import dump_json, parse_arguments
 
+evidence = testing.evidence
 ARGS: JsonObject = {"order": "A-104", "cents": 9800}
 
 
-def model_call(
-    name: str = "refund",
-    args: JsonObject | None = None,
-    *,
-    raw: str | None = None,
-    turn: int = 1,
-    **fields: Any,
-) -> ToolCall:
+def model_call(name: str = "refund", args: JsonObject | None = None, **fields: Any) -> ToolCall:
     """A call in a provider's response; `raw` text wins over `args`."""
-    text = dump_json(ARGS if args is None else args) if raw is None else raw
-    given = {
-        "ref": "",
-        "call_id": "c1",
-        "response_id": f"resp-{turn}",
-        "request_id": f"req-{turn}",
-        **fields,
-    }
-    return ToolCall(
-        boundary=Boundary.MODEL,
-        name=name,
-        arguments=parse_arguments(text).value,
-        raw=text,
-        turn=turn,
-        **given,
-    )
+    return testing.model_call(name, ARGS if args is None else args, **fields)
 
 
 def adapter_call(
@@ -64,57 +38,19 @@ def adapter_call(
 ) -> ToolCall:
     """A call that the framework handed on, or refused with an error."""
     taken = ARGS if args is None and error is None else args
-    given = {"ref": "", "call_id": "c1", **fields}
-    return ToolCall(boundary=Boundary.ADAPTER, name=name, arguments=taken, error=error, **given)
+    return testing.adapter_call(name, taken, error=error, **fields)
 
 
 def execution(
     name: str = "refund", args: JsonObject | None = None, *, result: JsonValue = "ok", **fields: Any
 ) -> Execution:
     """A run of the tool's function."""
-    given = {"ref": "", "call_id": "c1", **fields}
-    return Execution(
-        boundary=Boundary.EXECUTOR,
-        name=name,
-        arguments=ARGS if args is None else args,
-        result=result,
-        **given,
-    )
-
-
-def evidence(
-    model: Sequence[ToolCall] | None = (),
-    adapter: Sequence[ToolCall] | None = (),
-    executor: Sequence[Execution] | None = (),
-    **parts: Any,
-) -> Evidence:
-    """What three boundaries saw; None: that boundary was not recorded."""
-    given = {Boundary.MODEL: model, Boundary.ADAPTER: adapter, Boundary.EXECUTOR: executor}
-    records = {
-        boundary: tuple(
-            replace(call, ref=call.ref or f"{boundary}/{n}") for n, call in enumerate(calls or ())
-        )
-        for boundary, calls in given.items()
-    }
-    return Evidence(
-        run=Run(run_id="run-1"),
-        observed={b: NOTHING if calls is None else ALL for b, calls in given.items()},
-        model=records[Boundary.MODEL],
-        adapter=records[Boundary.ADAPTER],
-        executor=tuple(c for c in records[Boundary.EXECUTOR] if isinstance(c, Execution)),
-        **parts,
-    )
+    return testing.execution(name, ARGS if args is None else args, result=result, **fields)
 
 
 def clean_run(*calls: tuple[str, JsonObject], **parts: Any) -> Evidence:
     """Calls that all three boundaries saw alike, one a turn, with the ids c0, c1 and so on."""
-    made = list(enumerate(calls or (("refund", ARGS),)))
-    return evidence(
-        [model_call(n, a, call_id=f"c{i}", turn=i + 1) for i, (n, a) in made],
-        [adapter_call(n, a, call_id=f"c{i}") for i, (n, a) in made],
-        [execution(n, a, call_id=f"c{i}") for i, (n, a) in made],
-        **parts,
-    )
+    return testing.clean_run(*(calls or (("refund", ARGS),)), **parts)
 
 
 def due(

@@ -28,8 +28,9 @@ PURE = (
 )
 """Standard library alone."""
 
-MAY_IMPORT_LATE = ("__init__.py", "integrations/")
-"""The lazy top level, and modules whose import must not import the library they hook."""
+MAY_IMPORT_LATE = ("__init__.py", "integrations/", "pytest_plugin/")
+"""The lazy top level, modules whose import must not import the library they hook, and what pytest
+loads at every start."""
 
 LATE_EXTRAS = {"anthropic", "openai", "opentelemetry.exporter", "re2", "yaml"}
 """Packages of extras: whoever needs one may import it when it is asked for."""

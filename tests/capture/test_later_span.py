@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 
 import pytest
 from opentelemetry import context as otel_context
 from opentelemetry import trace as otel
-from opentelemetry.sdk.trace import SpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import NonRecordingSpan, SpanContext, StatusCode, TraceFlags
@@ -17,6 +19,7 @@ import agenttrace
 from agenttrace.capture import losses
 from agenttrace.capture._later_span import LaterSpan
 from agenttrace.domain import Execution
+from agenttrace.exporters._ledger import ledger
 from agenttrace.testing import isolated
 
 
@@ -161,6 +164,72 @@ def test_where_nobody_listens_no_span_is_made(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+class Stuck(SpanExporter):
+    """Takes one batch and does not come back until it may."""
+
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] = []
+        self.has_begun, self.may_end = threading.Event(), threading.Event()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self.spans += spans
+        self.has_begun.set()
+        assert self.may_end.wait(60)
+        return SpanExportResult.SUCCESS
+
+
+def test_behind_a_full_queue_no_span_is_made_but_each_is_counted_and_a_run_is_sent(monkeypatch):
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "5")
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
+    stuck = Stuck()
+    before = dict(ledger.counts())
+    dropped = losses().get("export:queue-full", 0)
+    with isolated(exporters=[stuck]) as own:
+        with agenttrace.run() as outer:
+            look(0)
+            agenttrace.flush(0)
+            assert stuck.has_begun.wait(60)
+            for number in range(1, 11):
+                look(number)
+            agenttrace.flush(0)
+            made: list[LaterSpan] = []
+            monkeypatch.setattr(LaterSpan, "_start", made.append)
+            for number in range(11, 21):
+                look(number)
+            agenttrace.flush(0)
+            assert made == []
+            monkeypatch.undo()
+            with agenttrace.run() as inner:
+                pass
+        stuck.may_end.set()
+        assert own.providers.flush(60) is False  # it says once that spans were lost
+        assert losses()["export:queue-full"] == dropped + 15
+
+    arrived = [span.attributes["agenttrace.record.kind"] for span in stuck.spans]
+    assert arrived == ["execution"] * 6 + ["run", "run"]
+    assert len(outer.evidence().executor) == 21
+    assert inner.records()
+    after = ledger.counts()
+    gained = {name: after[name] - before.get(name, 0) for name in after}
+    assert (gained["spans taken"], gained["spans sent"], gained["spans lost"]) == (23, 8, 15)
+
+
+def test_another_processor_beside_a_full_queue_gets_every_span(monkeypatch):
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "1")
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
+    stuck, all_of_them = Stuck(), InMemorySpanExporter()
+    with isolated(exporters=[stuck]) as own, agenttrace.run():
+        own.providers.private_tracer()
+        own.providers._private.add_span_processor(SimpleSpanProcessor(all_of_them))
+        for number in range(8):
+            look(number)
+        agenttrace.flush(0)
+        stuck.may_end.set()
+
+    names = [span.name for span in all_of_them.get_finished_spans()]
+    assert names.count("execute_tool look") == 8
+
+
 def test_a_forked_child_can_touch_a_span_that_was_being_made(exporter):
     @agenttrace.trace
     def forks() -> int:

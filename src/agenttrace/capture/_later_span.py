@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol, cast
 
 from opentelemetry import trace as otel
 from opentelemetry.context import Context
@@ -26,6 +26,7 @@ from opentelemetry.trace import (
     StatusCode,
 )
 
+from agenttrace import semconv
 from agenttrace.capture._guard import failed
 from agenttrace.capture._source import Source, source
 from agenttrace.capture._waiting import ThreadMark
@@ -58,6 +59,16 @@ def is_foreign_code_running() -> bool:
     return _foreign.is_set()
 
 
+class Queue(Protocol):
+    """A processor that takes no span while it is full."""
+
+    def is_full(self) -> bool:
+        """Whether the next span would be dropped."""
+
+    def drop(self) -> None:
+        """Count a span that was not made for that."""
+
+
 class Ids(Source):
     """Ids of our own provider's spans: of the source in use, which a test may change at any time.
 
@@ -69,6 +80,8 @@ class Ids(Source):
         """Whether spans may be made later; not where the program's own spans stand beside them."""
         self.is_heard = False
         """Whether a processor listens to the provider."""
+        self.queues: tuple[Queue, ...] | None = ()
+        """The processors that listen; None: there are others, which take every span."""
         self._promised = threading.local()
 
     def generate_span_id(self) -> int:
@@ -82,6 +95,22 @@ class Ids(Source):
     def generate_trace_id(self) -> int:
         """A new id."""
         return source().generate_trace_id()
+
+    def listen(self, processor: object) -> None:
+        """Note a processor of the provider."""
+        self.is_heard = True
+        if self.queues is not None:
+            is_queue = callable(getattr(processor, "is_full", None))
+            self.queues = (*self.queues, cast("Queue", processor)) if is_queue else None
+
+    def sheds(self) -> bool:
+        """Whether a span that ends now would be taken by nobody; then it is counted as dropped."""
+        queues = self.queues
+        if not queues or not all(queue.is_full() for queue in queues):
+            return False
+        for queue in queues:
+            queue.drop()
+        return True
 
     def promise(self, span_id: int) -> None:
         """Give the next span that this thread makes this id; 0 takes it back."""
@@ -107,6 +136,7 @@ class LaterSpan(Span):
         "_context",
         "_ids",
         "_is_ended",
+        "_is_shed",
         "_kind",
         "_links",
         "_made",
@@ -143,6 +173,7 @@ class LaterSpan(Span):
         self._links = links
         self._made: Span | None = None
         self._is_ended = False
+        self._is_shed = False
 
     # What it is asked while nothing needs the real one
 
@@ -156,8 +187,20 @@ class LaterSpan(Span):
 
     @property
     def is_heard(self) -> bool:
-        """Whether anybody sees what it says."""
-        return self._made is not None or self._tracer.id_generator.is_heard  # type: ignore[attr-defined]
+        """Whether anybody sees what it says; asked when its work has ended.
+
+        Where every queue is full it is dropped before anything is made of it, and counted so.
+        """
+        if self._made is not None or self._is_shed:
+            return not self._is_shed
+        ids = self._ids_of_provider()
+        # The span of a run says what is missing, so that it is never dropped.
+        self._is_shed = ids.is_heard and self._name != semconv.SPAN_RUN and ids.sheds()
+        return ids.is_heard and not self._is_shed
+
+    def _ids_of_provider(self) -> Ids:
+        ids: Ids = self._tracer.id_generator  # type: ignore[assignment]
+        return ids
 
     def finish(self, attributes: Mapping[str, Any] | None, end_ns: int, *, is_error: bool) -> None:
         """End it with everything its record says, made now if somebody listens."""
@@ -191,7 +234,7 @@ class LaterSpan(Span):
             return self._made
 
     def _start(self) -> Span:
-        ids: Ids = self._tracer.id_generator  # type: ignore[assignment]
+        ids = self._ids_of_provider()
         try:
             with foreign_code():
                 ids.promise(self._ids.span_id)

@@ -134,7 +134,7 @@ class _Private(TracerProvider):
         """Have a processor listen to the spans that end from now on."""
         super().add_span_processor(span_processor)
         if isinstance(self.id_generator, Ids):
-            self.id_generator.is_heard = True
+            self.id_generator.listen(span_processor)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """End the spans whose work has ended, and hand all to the exporters."""

@@ -143,6 +143,19 @@ class RunSpanProcessor(SpanProcessor):
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Nothing is done."""
 
+    def is_full(self) -> bool:
+        """Whether the next span would be dropped, unless it is that of a run."""
+        queue = self._queue
+        return bool(queue) and (
+            self._is_shut or len(queue) >= self._max_queue or self._bytes > MAX_QUEUE_BYTES
+        )
+
+    def drop(self) -> None:
+        """Count a span that was not made because this is full."""
+        with self._changed:
+            self._drop()
+        self._tell_of_full()
+
     def on_end(self, span: ReadableSpan) -> None:
         """Take a span; nothing here waits for the exporter."""
         if span.context is None or not span.context.trace_flags.sampled:
@@ -157,20 +170,26 @@ class RunSpanProcessor(SpanProcessor):
                 return
             is_full = len(self._queue) >= self._max_queue or self._bytes + size > MAX_QUEUE_BYTES
             if is_full and not is_run and self._queue:
-                self._lost += 1
-                ledger.add("spans taken")
-                ledger.lose("queue-full", 1)
+                self._drop()
             else:
                 new = self._put(span, size, is_run)
                 is_full = False
         if new is not None:
             self._start(new)
         if is_full:
-            self._tell(
-                "queue-full",
-                "drops spans: the exporter is slower than the program, and "
-                f"{self._max_queue} spans or {MAX_QUEUE_BYTES >> 20} MiB wait already",
-            )
+            self._tell_of_full()
+
+    def _drop(self) -> None:
+        self._lost += 1
+        ledger.add("spans taken")
+        ledger.lose("queue-full", 1)
+
+    def _tell_of_full(self) -> None:
+        self._tell(
+            "queue-full",
+            "drops spans: the exporter is slower than the program, and "
+            f"{self._max_queue} spans or {MAX_QUEUE_BYTES >> 20} MiB wait already",
+        )
 
     def _put(self, span: ReadableSpan, size: int, is_run: bool) -> threading.Thread | None:
         was_empty = not self._queue
