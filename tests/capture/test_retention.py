@@ -243,13 +243,29 @@ def test_torn_and_empty_files_of_a_killed_process_are_ours(root):
     assert not folder.exists()
 
 
+def test_a_copy_under_a_name_of_somebodys_own_stays(root):
+    folder = record(90 * DAY)
+    (own,) = folder.glob("*.jsonl")
+    kept = folder / "my-saved-copy.jsonl"
+    kept.write_bytes(own.read_bytes())
+    elsewhere = folder.parent / "my results"
+    elsewhere.mkdir()
+    (elsewhere / "best.jsonl").write_bytes(own.read_bytes())
+    made_old(folder, 90 * DAY)
+    made_old(elsewhere, 90 * DAY)
+
+    assert clean(root)[0] == 1
+    assert [path.name for path in folder.iterdir()] == ["my-saved-copy.jsonl"]
+    assert [path.name for path in elsewhere.iterdir()] == ["best.jsonl"]
+
+
 def test_facts_are_read_from_the_headers(root):
     record(0, name="r-1", case="refund-amount")
 
     with open_evidence(root) as opened:
         (run,) = stored_runs(opened)
         facts = facts_of(opened, run)
-        assert (facts.run_id, facts.case_id, len(facts.ours)) == ("r-1", "refund-amount", 1)
+        assert (facts.run_id, facts.case_ids, len(facts.ours)) == ("r-1", ("refund-amount",), 1)
         assert has_ended(opened, run, facts)
 
 

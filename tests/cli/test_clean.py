@@ -123,7 +123,7 @@ def test_a_row_says_what_was_removed(root, clean):
         "removed": [
             {
                 "run_id": "r-1",
-                "case_id": "refund-amount",
+                "case_ids": ["refund-amount"],
                 "folder": folder.relative_to(root).as_posix(),
                 "files": 1,
                 "bytes": size,
@@ -286,3 +286,18 @@ def test_where_evidence_is_off_there_is_nothing_to_clean(clean, monkeypatch):
     monkeypatch.setenv("AGENTTRACE_EVIDENCE", "false")
 
     assert clean("--all", "--yes")[1]["removed"] == []
+
+
+@pytest.mark.parametrize("case", ["alice", "bob"])
+def test_a_run_of_two_recorders_is_found_by_the_case_of_either(case, root, clean):
+    folder = record(root, 3 * DAY, run="run-1", case="alice")
+    (first,) = folder.iterdir()
+    second = folder / "rec-0000.jsonl"
+    second.write_bytes(first.read_bytes().replace(b'"alice"', b'"bob"'))
+    os.utime(second, (time.time() - 3 * DAY,) * 2)
+
+    code, said = clean("--case", case, "--yes")
+
+    assert code == 0
+    assert sorted(said["removed"][0]["case_ids"]) == ["alice", "bob"]
+    assert not folder.exists()

@@ -25,6 +25,10 @@ HOSTILE = {
     "masks": "[masked:",
     "open objects": '{"password":',
     "colons": ":",
+    "options": "--password a",
+    "option names": "--a",
+    "elements": "<password>a",
+    "tags": "<password a",
 }
 
 

@@ -34,7 +34,7 @@ from agenttrace.redaction import Redactor, read_digest
 from agenttrace.redaction._digests import MOST_LEAVES
 from agenttrace.report import terminal_verdict
 from agenttrace.scoring import records_alone, score
-from tests.builders import adapter_call, case, due, evidence, execution, model_call, said
+from tests.builders import adapter_call, case, clean_run, due, evidence, execution, model_call, said
 
 KEY = Redactor(b"k" * 32)
 OTHER = Redactor(b"q" * 32)
@@ -243,7 +243,17 @@ def test_a_rule_that_needs_the_value_is_undecidable_and_the_cause_says_so(pointe
     assert said(verdict) == HOLE
     (cause,) = verdict.causes
     assert cause.code == "undecidable"
-    assert one.kind.value in cause.detail
+    assert f"the rule {one.kind.value} of {pointer}" in cause.detail
+
+
+@pytest.mark.parametrize("kind", [RuleKind.REGEX, RuleKind.EQUALS, RuleKind.NORMALIZER])
+@pytest.mark.parametrize("make", [KEY.digest_expected, KEY.mask_expected])
+def test_no_verdict_holds_what_a_rule_asks_of_a_secret(kind, make):
+    how = "casefold" if kind is RuleKind.NORMALIZER else None
+    asked = due(args={}, rules={"/password": rule(kind, "hunter22", normalizer=how)})
+    seen = clean_run(("refund", dict(make({"password": "other-one"}))))
+
+    assert "hunter22" not in repr(score(case(asked), seen, redactor=KEY))
 
 
 DECIDED = [

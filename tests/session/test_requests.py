@@ -302,6 +302,13 @@ class Response:
         Streamed.closed.append(self.path)
 
 
+class Sized(Response):
+    """One that also says how many parts it has."""
+
+    def __len__(self) -> int:
+        return 2
+
+
 def generated(path: str) -> Iterator[bytes]:
     for part in (b"a", b"b"):
         work(f"{path} {part.decode()}")
@@ -314,6 +321,7 @@ BODIES: dict[str, tuple[Callable[[str], Any], bytes, list[str]]] = {
     "/generator": (generated, b"ab", ["/generator a", "/generator b"]),
     "/object": (Streamed, b"ab", ["/object a", "/object b"]),
     "/response": (Response, b"ab", ["/response begins", "/response a", "/response b"]),
+    "/sized": (Sized, b"ab", ["/sized begins", "/sized a", "/sized b"]),
     "/file": (lambda path: FileWrapper(io.BytesIO(b"ab")), b"ab", []),
 }
 
@@ -347,7 +355,7 @@ def test_a_wsgi_request_is_a_run_until_its_body_is_sent(path: str):
     assert values(made) == [path, *during]
     assert made.evidence().completeness.settled
     assert "agenttrace.run" not in environs[0]
-    assert Streamed.closed == ([path] * 2 if path in ("/object", "/response") else [])
+    assert Streamed.closed == ([path] * 2 if path in ("/object", "/response", "/sized") else [])
     Streamed.closed.clear()
 
 
@@ -374,3 +382,16 @@ def test_a_wsgi_body_that_is_dropped_or_read_elsewhere_ends_its_run():
     assert [values(one) for one in made] == [[], ["/x a", "/x b"]]
     assert made[1].evidence().completeness.settled
     assert made[0].records()[-1].kind == "run"
+
+
+def test_a_header_that_is_too_long_names_no_run_and_is_not_logged(caplog: pytest.LogCaptureFixture):
+    header = f"agenttrace.run.id=run-0123,{'x' * 100_000}"
+    scope = {"type": "http", "headers": [(b"baggage", header.encode())]}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        """Nothing."""
+
+    asyncio.run(AsgiRuns(app, joins=True)(scope, None, None))
+
+    assert scope["agenttrace.run"].id != "run-0123"
+    assert "x" * 100 not in caplog.text

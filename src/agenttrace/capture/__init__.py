@@ -10,6 +10,7 @@ from agenttrace.capture._context import (
     enter_scope,
     inherited,
     leave_scope,
+    unrecorded,
 )
 from agenttrace.capture._drafts import CallDraft, RequestStamp, ResponseDraft, ToolOffer
 from agenttrace.capture._events import record_event
@@ -108,6 +109,7 @@ __all__ = [
     "stored_runs",
     "trace",
     "type_name",
+    "unrecorded",
     "use_source",
     "warn_once",
     "withdraw_hooks",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 from weakref import ref
 
@@ -108,8 +108,12 @@ def current_scope() -> Scope | None:
         scope = scope.place()
     if type(scope) is not Scope:
         return None
-    if scope.run.is_closed and (scope.inferred or scope.run.run.implicit):
-        return None
+    if scope.run.is_closed:
+        if scope.inferred or scope.run.run.implicit:
+            return None
+        # Work of the run that goes on after its end, or work of nobody in a context that was left
+        # in another thread: it comes late, and nobody is blamed for it.
+        return replace(scope, inferred=True)
     return scope
 
 
@@ -139,3 +143,17 @@ def leave_scope(token: Token[Place]) -> bool:
         # context never had our scope, so there is nothing to take away.
         return False
     return True
+
+
+def unrecorded(function: Callable[[str], str]) -> Callable[[str], str]:
+    """A function of the program's that we call: nothing of its work is the agent's."""
+    nowhere = Unsampled()
+
+    def run(text: str) -> str:
+        token = enter_scope(nowhere)
+        try:
+            return function(text)
+        finally:
+            leave_scope(token)
+
+    return run

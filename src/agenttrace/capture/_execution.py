@@ -221,6 +221,15 @@ class OpenExecution:
             except BaseException as error:  # noqa: BLE001 - the tool has run
                 failed("detaching a context", error, loses=False)
 
+    def let_go(self) -> None:
+        """Be current no more, whatever was interrupted; where nothing was, nothing is done."""
+        token = self._token
+        if token is not None:
+            self._token = None
+            leave_scope(token)
+        if self._attached is not None:
+            self._attached.let_go()
+
     # The end
 
     def returned(self, result: Any) -> None:

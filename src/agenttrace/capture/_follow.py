@@ -42,14 +42,18 @@ def run_sync(tool: Tool, wrapped: Callable[..., Any], args: Args, kwargs: Kwargs
     if execution is None:
         return wrapped(*args, **kwargs)
     try:
-        execution.attach()
-        result = wrapped(*args, **kwargs)
-    except BaseException as error:
+        try:
+            execution.attach()
+            result = wrapped(*args, **kwargs)
+        except BaseException as error:
+            tell(execution.detach)
+            tell(execution.raised, error)
+            raise
         tell(execution.detach)
-        tell(execution.raised, error)
+        return followed(execution, result)
+    except BaseException:
+        execution.let_go()  # Ctrl-C, say, may have come between any two lines of ours
         raise
-    tell(execution.detach)
-    return followed(execution, result)
 
 
 def _runner(

@@ -29,6 +29,10 @@ def tell(step: Callable[..., None], *told: Any) -> None:
     try:
         step(*told)
     except BaseException as error:
+        # Ctrl-C, say, in the middle of it: what was current for the body must not stay so.
+        execution: OpenExecution = step.__self__  # type: ignore[attr-defined]
+        if step.__name__ != "attach":
+            execution.let_go()
         if is_strict():
             raise
         try:

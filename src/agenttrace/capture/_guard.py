@@ -7,7 +7,6 @@ for our own tests and for users' CI.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import threading
@@ -60,6 +59,19 @@ def failed(
         BaseException: the error itself, when `AGENTTRACE_STRICT=1`, and where it is no fault of
             ours but the program's: it only came up here.
     """
+    try:
+        _failed(where, error, run, loses=loses)
+    except RecursionError:
+        # Where the stack is nearly full, there is no room to count anything either.
+        try:
+            is_raised = is_strict()
+        except RecursionError:
+            return
+        if is_raised:
+            raise
+
+
+def _failed(where: str, error: BaseException, run: LossCounter | None, *, loses: bool) -> None:
     if loses:
         lost(f"error:{where}", run)
     else:
@@ -124,9 +136,11 @@ def _told(error: BaseException) -> str:
     """
     frames = "".join(traceback.format_tb(error.__traceback__))
     said = "(its message could not be masked)"
-    with contextlib.suppress(Exception):
+    try:
         text = str(error)
         said = text if _ledger.mask is None else _ledger.mask(text)
+    except Exception as fault:  # noqa: BLE001 - of an exception's own code
+        let_pass(fault)
     return f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}: {said}"
 
 

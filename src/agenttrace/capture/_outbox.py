@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from agenttrace.capture._guard import LossCounter, failed, lost
-from agenttrace.capture._waiting import acquire
+from agenttrace.capture._waiting import take
 
 MOST: Final = 20_000
 """Pieces of work that wait; a further one is refused."""
@@ -26,6 +26,10 @@ HELP_FROM: Final = 2_000
 HELP_FROM_WEIGHT: Final = 64 << 20
 _HELP_WAIT_S: Final = 0.002
 """Longest that a caller waits for its turn to help."""
+_FULL_WAIT_S: Final = 0.05
+"""The same where half of what may wait does."""
+_FULL_VAIN_S: Final = 1.0
+"""How long nothing may get done before nobody waits any more."""
 _SLICE_S: Final = 0.0003
 """Longest that the thread works before others have their turn."""
 _PAUSE_S: Final = 0.005
@@ -73,13 +77,13 @@ class Outbox:
         self._holder = 0
         """Thread that does work right now."""
         self._done = 0
-        self._hangs_at = -1
-        """What was done when a caller last waited in vain."""
+        self._hangs_at = (-1, 0.0)
+        """What was done when a caller first waited in vain, and when that was."""
         self._weighing = threading.Lock()
         self._weight = 0
         self._wake = threading.Event()
         self._is_awake = False
-        self._is_paused = False
+        self._paused: list[bool] = []
         self._thread: threading.Thread | None = None
 
     @property
@@ -127,27 +131,33 @@ class Outbox:
         """
         if not self._items and self._holder == 0:
             return True
-        if self.is_mine or not acquire(self._turn, timeout_s):
+        if self.is_mine:
             return False
+        turn, taken = self._turn, list[bool]()
         try:
+            if not take(turn, taken, timeout_s):
+                return False
             self._holder = threading.get_ident()
             for _ in range(len(self._items)):
                 self._one()
         finally:
-            self._holder = 0
-            self._turn.release()
+            if True in taken:
+                self._holder = 0
+                turn.release()
         return True
 
     # Around a fork nothing is half done: the child would go on with half of it.
 
     def pause(self) -> None:
         """Wait until no work is being done, and let none begin."""
-        self._is_paused = not self.is_mine and acquire(self._turn, _PATIENCE_S)
+        self._paused = []
+        if not self.is_mine:
+            take(self._turn, self._paused, _PATIENCE_S)
 
     def resume(self) -> None:
         """Let work begin again."""
-        if self._is_paused:
-            self._is_paused = False
+        if True in self._paused:
+            self._paused = []
             self._turn.release()
 
     # One after the other
@@ -157,12 +167,12 @@ class Outbox:
             piece = self._items.popleft()
         except IndexError:
             return
-        self._done += 1
-        weight = piece.weight
-        if weight:
-            with self._weighing:
-                self._weight -= weight
         try:
+            self._done += 1
+            weight = piece.weight
+            if weight:
+                with self._weighing:
+                    self._weight -= weight
             piece.work()
         except BaseException as error:  # noqa: BLE001 - nothing of ours may leave
             failed("writing a record", error, piece.run)
@@ -174,19 +184,27 @@ class Outbox:
         """
         if self.is_mine:
             return
-        if not self._turn.acquire(blocking=False):
-            if self._done == self._hangs_at:
-                return
-            if not acquire(self._turn, _HELP_WAIT_S):
-                self._hangs_at = self._done
-                return
+        # Many threads that each waited for a moment alone would fill it all the same, and whoever
+        # has the turn may have to wait for all of them before it is its turn to run.
+        is_filling = len(self._items) >= MOST // 2
+        wait_s, vain_s = (_FULL_WAIT_S, _FULL_VAIN_S) if is_filling else (_HELP_WAIT_S, 0.0)
+        turn, taken = self._turn, list[bool]()
         try:
+            if not take(turn, taken, 0):
+                done, since_s = self._hangs_at
+                if done == self._done and time.monotonic() - since_s >= vain_s:
+                    return
+                if not take(turn, taken, wait_s):
+                    if self._done != done:
+                        self._hangs_at = (self._done, time.monotonic())
+                    return
             self._holder = threading.get_ident()
             self._one()
             self._one()
         finally:
-            self._holder = 0
-            self._turn.release()
+            if True in taken:
+                self._holder = 0
+                turn.release()
 
     def _rouse(self) -> None:
         if self.is_inline:

@@ -22,6 +22,8 @@ _SCHEDULERS: Final = ("gevent.", "greenlet.", "eventlet.", "trio.", "anyio.")
 def is_the_programs(error: BaseException) -> bool:
     """Whether the program waits for this exception, and not whoever records it."""
     kind = type(error)
+    if kind is RecursionError or kind is MemoryError:
+        return False  # nobody's handler raises these, and there is no room to look
     if issubclass(kind, _STOPS):
         return True
     if not issubclass(kind, Exception) and type_name(kind).startswith(_SCHEDULERS):

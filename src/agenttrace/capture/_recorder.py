@@ -42,17 +42,17 @@ from agenttrace.capture._guard import (
 from agenttrace.capture._lines import LineWriter, check_folder, folder_of, forget_files
 from agenttrace.capture._messages import masked_message
 from agenttrace.capture._outbox import outbox
+from agenttrace.capture._passing import let_pass
 from agenttrace.capture._provider import Providers
 from agenttrace.capture._retention import retention
-from agenttrace.capture._run_state import RunState
+from agenttrace.capture._run_state import RunState, opening_attributes
 from agenttrace.capture._sampling import Sampling, Unsampled
 from agenttrace.capture._settings import Settings
 from agenttrace.capture._settler import LATE_S, Settler
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import ids_in, is_foreign_code_running, start_span
 from agenttrace.domain import Run
-from agenttrace.records import travels
-from agenttrace.redaction import Redactor, load_redactor
+from agenttrace.redaction import Redactor, let_pass_with, load_redactor
 
 _MAX_IDS: Final = 10_000
 Listener = Callable[[RunState], None]
@@ -158,7 +158,7 @@ class Recorder:
         now = source().now_ns()
         context = otel_context.get_current() if context is None else context
         tracer = self.providers.tracer()
-        attributes = _opening_attributes(run)
+        attributes = opening_attributes(run)
         span = start_span(
             tracer, semconv.SPAN_RUN, context=context, start_ns=now, attributes=attributes
         )
@@ -225,6 +225,8 @@ class Recorder:
         scope = current_scope()
         if scope is not None:
             return scope
+        if current_unsampled() is not None:
+            return None
         if self.sampling.is_used and self.unsampled() is not None:
             return None
         with self._lock:
@@ -361,15 +363,6 @@ class Recorder:
             state.count_lost(cause)
 
 
-def _opening_attributes(run: Run) -> dict[str, str | int]:
-    known: dict[str, str | int | None] = {
-        semconv.RUN_ID: run.run_id,
-        semconv.RUN_ATTEMPT: run.attempt,
-        semconv.CASE_ID: run.case_id,
-    }
-    return {key: value for key, value in known.items() if value is not None and travels(value)}
-
-
 _REPLACED: Final = (
     "settings",
     "sampling",
@@ -389,6 +382,7 @@ recorder: Final = Recorder()
 """The recorder of this process."""
 
 on_unplaced(recorder.count_unplaced)
+let_pass_with(let_pass)
 mask_messages_with(lambda text: masked_message(text, list(recorder._known)))
 processes.register_after_fork(recorder, Recorder.end_with_worker)
 if hasattr(os, "register_at_fork"):

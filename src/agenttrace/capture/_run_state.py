@@ -41,6 +41,7 @@ from agenttrace.records import (
     record_to_attributes,
     record_to_plain,
     to_plain,
+    travels,
 )
 from agenttrace.redaction import Redactor, RunDigests, RunMask
 
@@ -69,6 +70,8 @@ class RunState:
     """Told once when something comes after the run was closed."""
 
     is_closed: bool = False
+    left: object | None = None
+    """What was entered for it, where it was left before a run that had been entered inside it."""
     is_forked: bool = False
     """The run was opened by the process that this one was forked from."""
     model_calls: ModelCalls = field(default_factory=ModelCalls)
@@ -381,3 +384,13 @@ class RunState:
     def folder(self) -> Path | None:
         """Where this run's lines are written."""
         return None if self.writer is None else self.writer.folder
+
+
+def opening_attributes(run: Run) -> dict[str, str | int]:
+    """What a run's span says from its start, for samplers and for who looks at open spans."""
+    known: dict[str, str | int | None] = {
+        semconv.RUN_ID: run.run_id,
+        semconv.RUN_ATTEMPT: run.attempt,
+        semconv.CASE_ID: run.case_id,
+    }
+    return {key: value for key, value in known.items() if value is not None and travels(value)}

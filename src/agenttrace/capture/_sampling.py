@@ -39,7 +39,7 @@ def is_sampled(name: str, share: float) -> bool:
 class Unsampled:
     """A run of which nothing is recorded."""
 
-    __slots__ = ("__weakref__", "_idle_s", "_last_s")
+    __slots__ = ("__weakref__", "_idle_s", "_last_s", "left")
 
     def __init__(self, idle_s: float | None = None) -> None:
         """Begin it.
@@ -50,6 +50,8 @@ class Unsampled:
         """
         self._idle_s = idle_s
         self._last_s = time.monotonic()
+        self.left: object | None = None
+        """What was entered for it, where it was left before one that was entered inside it."""
 
     def holds(self) -> bool:
         """Whether work that is done now belongs to it; then it does."""

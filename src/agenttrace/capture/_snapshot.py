@@ -189,6 +189,7 @@ class _Walk:
         self._found: list[_Frame] = []
         """Containers met in the one that is being filled."""
         self._sets: list[list[JsonValue]] = []
+        self._cuts: dict[tuple[bool, int], JsonValue] = {}
         if limits.text >= SHORT:
             self._use(0)
 
@@ -271,6 +272,9 @@ class _Walk:
             return item if item - item == 0.0 else {"$float": float.__repr__(item)}
         if item is None or kind is bool:
             return item  # type: ignore[no-any-return]
+        is_list = kind is list or kind is tuple
+        if self._items_left <= 0 and (kind is dict or is_list) and id(item) not in self._path:
+            return self._empty_cut(is_list=is_list, size=len(item))
         if kind is dict and len(item) <= self._flat_items:
             flat = flat_copy(item.items())
             if flat is not None and len(self._path) < self._limits.depth:
@@ -336,6 +340,15 @@ class _Walk:
             self._sets.append(out)
             result = {"$set": out}
         return result
+
+    def _empty_cut(self, *, is_list: bool, size: int) -> JsonValue:
+        """As `_container` gives where there is no room left; one for all, of which may be many."""
+        cut = self._cuts.get((is_list, size))
+        if cut is None:
+            head: JsonValue = [] if is_list else {}
+            facts = {"type": "list" if is_list else "dict", "length": size, "head": head}
+            cut = self._cuts[is_list, size] = {"$cut": facts} if size else head
+        return cut
 
     def _text(self, text: str) -> JsonValue:
         if type(text) is not str:

@@ -234,6 +234,11 @@ class Attached:
         self._outside = now
         otel_context.attach(self._context)
 
+    def let_go(self) -> None:
+        """Bring back the context before where this one is current still."""
+        if otel_context.get_current() is self._context:
+            otel_context.attach(self._outside)
+
     def detach(self) -> None:
         """Bring back the context before, unless we are in another one by now."""
         now = otel_context.get_current()

@@ -1,6 +1,7 @@
 """The runs in a folder of local evidence: which files are ours, whose they are, and their removal.
 
-A file is ours if it stands where we write, `DAY/RUN/RECORDER.jsonl`, and opens with our header.
+A file is ours if it stands where we write, `DAY/RUN/RECORDER.jsonl`, has a recorder's name, and
+opens with our header.
 Nothing else is ever touched, and a folder goes only once it is empty.
 """
 
@@ -17,7 +18,6 @@ from agenttrace.capture._folder import Folder
 from agenttrace.records import JsonTextError, parse_json
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SUFFIX: Final = ".jsonl"
 _HEADER: Final = b'{"agenttrace":{'
 _OWN_NAME: Final = re.compile(r"rec-[0-9a-f.]+\.jsonl")
 _HEADER_BYTES: Final = 64 << 10
@@ -65,7 +65,8 @@ class RunFacts:
     """What the files of a run say of it."""
 
     run_id: str
-    case_id: str | None
+    case_ids: tuple[str, ...]
+    """Each recorder of a run may name another case."""
     ours: tuple[StoredFile, ...]
 
 
@@ -87,7 +88,7 @@ def facts_of(root: Folder, run: StoredRun) -> RunFacts | None:
     """What the run's files say; None: none of them is ours, or all are gone."""
     ours: list[StoredFile] = []
     run_id: str | None = None
-    case_id: str | None = None
+    case_ids: dict[str, None] = {}
     with suppress(OSError), root.enter(run.day) as day, day.enter(run.name) as folder:
         for file in run.files:
             try:
@@ -98,10 +99,11 @@ def facts_of(root: Folder, run: StoredRun) -> RunFacts | None:
                 continue
             ours.append(file)
             run_id = run_id or header.get("run_id")
-            case_id = case_id or header.get("case_id")
+            if isinstance(header.get("case_id"), str):
+                case_ids[header["case_id"]] = None
     if not ours:
         return None
-    return RunFacts(run_id=run_id or run.name, case_id=case_id, ours=tuple(ours))
+    return RunFacts(run_id=run_id or run.name, case_ids=tuple(case_ids), ours=tuple(ours))
 
 
 def has_ended(root: Folder, run: StoredRun, facts: RunFacts) -> bool:
@@ -149,7 +151,7 @@ def open_evidence(path: Path) -> Folder:
 
 def _files(folder: Folder) -> Iterator[StoredFile]:
     for entry in folder.entries():
-        if entry.is_file and entry.name.endswith(_SUFFIX):
+        if entry.is_file and _OWN_NAME.fullmatch(entry.name) is not None:
             with suppress(OSError):
                 status = folder.status(entry.name)
                 yield StoredFile(
@@ -160,14 +162,14 @@ def _files(folder: Folder) -> Iterator[StoredFile]:
 def _header(folder: Folder, file: StoredFile) -> tuple[bool, dict[str, Any]]:
     """Whether a file is ours, and the run that its header names.
 
-    One that was torn within its header is ours by its beginning, an empty one by its name alone.
+    One that was torn within its header is ours by its beginning, an empty one by its name.
     """
     text = folder.read(file.name, _HEADER_BYTES)
     if len(text) == _HEADER_BYTES and b"\n" not in text:
         text = folder.read(file.name, _MAX_HEADER)
     line, end, _ = text.partition(b"\n")
     if not text:
-        return _OWN_NAME.fullmatch(file.name) is not None, {}
+        return True, {}
     if not text.startswith(_HEADER):
         return False, {}
     if not end:

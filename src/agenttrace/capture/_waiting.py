@@ -16,18 +16,24 @@ from typing import Final
 _STEP_S: Final = 0.001
 
 
-def acquire(lock: threading.Lock, timeout_s: float) -> bool:
-    """Take a lock; false if it was not to be had in time."""
-    if lock.acquire(blocking=False):
-        return True
+def take(lock: threading.Lock, taken: list[bool], timeout_s: float) -> bool:
+    """Take a lock; false if it was not to be had in time.
+
+    Python raises what the handler of a signal raises between any two calls, also right after a lock
+    was taken. The interpreter itself notes that in the list, in the same call: whoever gives the
+    list gives the lock back where it holds a true, whatever was raised.
+    """
+    taken.extend(map(lock.acquire, (False,)))
+    if True in taken or not timeout_s:
+        return True in taken
     if not are_green():
-        return lock.acquire(timeout=timeout_s)
-    until_s = time.monotonic() + timeout_s
-    while time.monotonic() < until_s:
-        time.sleep(_STEP_S)  # gevent's, which lets the others go on
-        if lock.acquire(blocking=False):
-            return True
-    return False
+        taken.extend(map(lock.acquire, (True,), (timeout_s,)))
+    else:
+        until_s = time.monotonic() + timeout_s
+        while True not in taken and time.monotonic() < until_s:
+            time.sleep(_STEP_S)  # gevent's, which lets the others go on
+            taken.extend(map(lock.acquire, (False,)))
+    return True in taken
 
 
 class ThreadMark:

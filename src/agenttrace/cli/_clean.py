@@ -61,7 +61,7 @@ class _Row:
     def to_json(self) -> dict[str, Any]:
         row = {
             "run_id": self.facts.run_id,
-            "case_id": self.facts.case_id,
+            "case_ids": list(self.facts.case_ids),
             "folder": self.run.place,
             "files": len(self.facts.ours),
             "bytes": self.size,
@@ -70,7 +70,7 @@ class _Row:
         return row if self.left is None else {**row, "left": self.left}
 
     def to_text(self) -> str:
-        case = "" if self.facts.case_id is None else f"  case {visible(self.facts.case_id)}"
+        case = "".join(f"  case {visible(case_id)}" for case_id in self.facts.case_ids)
         return f"{visible(self.facts.run_id)}{case}  {self.written}  {_size(self.size)}"
 
 
@@ -164,7 +164,7 @@ def _chosen(folder: Any, options: argparse.Namespace) -> Iterator[_Row]:
 
 
 def _is_meant(facts: RunFacts, options: argparse.Namespace) -> bool:
-    return (not options.case or facts.case_id in options.case) and (
+    return (not options.case or not set(options.case).isdisjoint(facts.case_ids)) and (
         not options.run or facts.run_id in options.run
     )
 

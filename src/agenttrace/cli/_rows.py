@@ -7,6 +7,7 @@ might pass, and nobody would see that it was never compared with what it should 
 from __future__ import annotations
 
 import os
+import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from agenttrace.readers import EvidenceSet
 from agenttrace.readers.transcripts import AS_LOGGED
 from agenttrace.records import Record
 from agenttrace.redaction import Redactor, find_redactor
-from agenttrace.scoring import score
+from agenttrace.scoring import expected_like, hide_expected, score
 from agenttrace.settings import masking_of, resolve
 
 
@@ -37,6 +38,14 @@ class ScoredRow:
     """The file or folder that `show` finds it in."""
     place: str | None = None
     """File and line of the row that the run was read from; None for recorded evidence."""
+    hidden_by: Redactor | None = None
+    """What hides the case's secrets where the case is shown. None: the records hide none."""
+
+    def shown_case(self) -> Case | None:
+        """The case for the eye: expected values in the form that the recorded ones have."""
+        if self.case is None or self.hidden_by is None:
+            return self.case
+        return expected_like(self.case, self.evidence, self.hidden_by, is_shown=True)
 
 
 class Rows:
@@ -92,6 +101,8 @@ class Rows:
         is_logged = masking is not None and masking.method == AS_LOGGED
         redactor = self._redactor if case is not None and not is_logged else None
         verdict = score(case, evidence, compare=self._compare, redactor=redactor)
+        if case is not None and redactor is None and not is_logged:
+            verdict = hide_expected(verdict, case, evidence, self._throwaway)
         places = self._evidence.places[run_id]
         return ScoredRow(
             verdict=verdict,
@@ -99,6 +110,7 @@ class Rows:
             case=case,
             records=self._evidence.records[run_id],
             name=self.name_of(verdict),
+            hidden_by=None if case is None or is_logged else redactor or self._throwaway,
             source=places[0] if len(places) == 1 else os.path.commonpath(places) or ".",
         )
 
@@ -106,6 +118,11 @@ class Rows:
     def _redactor(self) -> Redactor | None:
         """Masks expected values as the recorder masked observed ones, where the key is here."""
         return find_redactor(**masking_of(resolve()))
+
+    @cached_property
+    def _throwaway(self) -> Redactor:
+        """Hides expected secrets where the key is not here; it answers no question of equality."""
+        return Redactor(secrets.token_bytes(32), **masking_of(resolve()))
 
     def _case_of(self, evidence: Evidence) -> Case | None:
         run = evidence.run

@@ -173,7 +173,7 @@ def _row_text(row: ScoredRow, options: argparse.Namespace) -> str:
     picture = terminal_verdict(
         verdict,
         row.evidence,
-        row.case,
+        row.shown_case(),
         width=terminal_width(),
         colour=wants_colour(),
         replay=replay,

@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             terminal_verdict(
                 row.verdict,
                 row.evidence,
-                row.case,
+                row.shown_case(),
                 width=terminal_width(),
                 colour=wants_colour(),
                 replay=replay if options.format is None else f"{replay} --format {options.format}",

@@ -2,6 +2,8 @@
 
 Error messages quote arguments in many notations and cut them off, so a name counts in any quotes.
 The search goes from one `:` or `=` to the next and looks at the two letters before it first.
+Options of commands, `--password …`, and elements, `<password>…</password>`, are looked for by
+themselves.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Final
 
 _NAME: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _BETWEEN: Final = " \t\"'\\]"
+_DIGITS: Final = "0123456789"
 _MAX_BETWEEN: Final = 12
 _MAX_NAME: Final = 64
 _VALUE: Final = re.compile(
@@ -22,12 +25,39 @@ _VALUE: Final = re.compile(
     r"""|(?P<plain>[^\s"'\\,;&(){}\[\]<>$*]+))"""
 )
 _MIN_VALUE: Final = 4
+_OPTION: Final = re.compile(
+    r"""--(?P<name>[A-Za-z][A-Za-z0-9_.-]{1,63})[ \t]{1,8}"""
+    r"""(?:"(?P<double>(?:[^"\\\r\n]|\\.)++)|'(?P<single>(?:[^'\\\r\n]|\\.)++)"""
+    r"""|(?P<plain>[^\s"'\\,;&(){}\[\]<>$*-][^\s"'\\,;&(){}\[\]<>$*]*+))"""
+)
+_ELEMENT: Final = re.compile(
+    r"<(?:[A-Za-z][\w.-]{0,31}:)?(?P<name>[A-Za-z][\w.-]{1,63})(?:[ \t][^<>]{0,200})?>"
+    r"(?P<text>[^<>]++)</(?:[A-Za-z][\w.-]{0,31}:)?(?P=name)[ \t]{0,8}>"
+)
 _NO_STARTS: Final = ("[masked", "[dropped", "$", "{", "<")
 _NO_VALUES: Final = frozenset(
     {"none", "null", "true", "false", "undefined", "nil", "missing", "invalid", "expired"}
     | {"required", "optional", "must", "bearer", "basic", "token", "digest", "string", "number"}
     | {"error", "field", "value", "empty"}
 )
+_NO_OPERANDS: Final = _NO_VALUES | frozenset(
+    {
+        "option",
+        "options",
+        "flag",
+        "flags",
+        "argument",
+        "parameter",
+        "switch",
+        "from",
+        "with",
+        "when",
+    }
+    | {"instead", "that", "this", "which", "needs", "takes", "cannot", "should", "will", "given"}
+)
+"""Words behind an option that is spoken of and not given."""
+_COLON_NEEDS_QUOTES: Final = frozenset({"pass"})
+"""Names that are ordinary words before a colon: what tests and checks print."""
 
 
 def find_assignments(
@@ -47,7 +77,7 @@ def find_assignments(
         while pos > 0:
             following = pos + 1
             last = text[pos - 2 : pos] if pos > 1 else text[:pos]
-            if last.lower() in endings or last[-1] in _BETWEEN:
+            if last.lower() in endings or last[-1] in _BETWEEN or last[-1] in _DIGITS:
                 group = _group_before(text, pos, group_of, endings)
                 match = None if group is None else _VALUE.match(text, following)
                 if group is not None and match is not None:
@@ -57,6 +87,34 @@ def find_assignments(
                     if not _is_none(value, part):
                         yield *match.span(part), group
             pos = find(separator, following)
+    if "--" in text:
+        yield from _named(text, "--", _OPTION, group_of, _NO_OPERANDS)
+    if "</" in text:
+        yield from _named(text, "<", _ELEMENT, group_of, _NO_VALUES)
+
+
+def _named(
+    text: str,
+    mark: str,
+    form: re.Pattern[str],
+    group_of: Callable[[str], str | None],
+    no_values: frozenset[str],
+) -> Iterator[tuple[int, int, str]]:
+    """Values behind names that a mark stands before."""
+    pos = text.find(mark)
+    while pos >= 0:
+        match = form.match(text, pos)
+        following = pos + len(mark)
+        group = None if match is None else group_of(match["name"])
+        if match is not None and group is not None:
+            part = match.lastgroup or ""
+            start, end = match.span(part)
+            bare = match[part].strip()
+            if not _is_none(bare, part) and bare.rstrip(".!?").lower() not in no_values:
+                start += match[part].index(bare)
+                yield start, start + len(bare), group
+            following = max(following, end)
+        pos = text.find(mark, following)
 
 
 def _group_before(
@@ -65,10 +123,12 @@ def _group_before(
     """The group of the name that ends before a separator."""
     near = text[max(0, pos - _MAX_BETWEEN) : pos]
     end = pos - len(near) + len(near.rstrip(_BETWEEN))
-    if text[max(0, end - 2) : end].lower() not in endings:
-        return None
     ahead = text[max(0, end - _MAX_NAME) : end]
+    if ahead[-2:].lower() not in endings and not ahead[-1:].isdigit():
+        return None
     name = ahead[len(ahead.rstrip(_NAME)) :]
+    if text[pos] == ":" and end == pos and name.lower() in _COLON_NEEDS_QUOTES:
+        return None
     group = group_of(name)
     if group is None and name.lower() == "key":  # the two words `api key`
         words = ahead.rsplit(maxsplit=2)

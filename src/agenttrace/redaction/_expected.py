@@ -79,11 +79,23 @@ class Expected:
     ) -> JsonValue:
         """A single value, of a field where that has a place; a tool's argument where it has one."""
         path = () if pointer is None else split_pointer(pointer)
-        names = [part for part in path if not part.isdigit()]
-        masked = self._run.mask_value(value, names[-1] if names else None)
+        masked = self._at(path, value)
         if self._places is None or tool is None:
             return masked
         return self._places.mask(tool, path, masked)
+
+    def _at(self, path: tuple[str, ...], value: JsonValue) -> JsonValue:
+        """The value as it is masked at its place: for its field, one around it, or the path."""
+        if isinstance(self._run, RunDigests):
+            return self._run.mask_value(value)
+        for part in reversed(path):
+            value = {part: value}
+        masked = self._run.mask_value(value)
+        for _ in path:
+            if not isinstance(masked, Mapping):
+                return masked  # it was dropped
+            masked = next(iter(masked.values()))
+        return masked
 
     def _behind(self, stated: JsonValue, masked: str) -> Iterator[tuple[str, str]]:
         """What of a stated value each token of the masked text stands for."""

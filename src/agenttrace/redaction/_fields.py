@@ -1,8 +1,10 @@
 """Which field names hold secrets, and the group that names of one kind of secret share.
 
-Names are compared without regard to case, `_`, `-`, `.` and blanks. Beside whole names, the last
-words of a name count, so that `STRIPE_API_KEY`, `dbPassword` and `x-auth-token` are found while
-`max_tokens`, `token_count`, `author` and `pinned` are not.
+Names are compared without regard to case, `_`, `-`, `.`, brackets and blanks, and to digits at
+their end. Beside whole names, the last words of a name count, so that `STRIPE_API_KEY`,
+`dbPassword` and `x-auth-token` are found while `max_tokens`, `token_count`, `author` and `pinned`
+are not. Words that say which of several values it is, as in `password_confirmation`, do not count
+as the last ones.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _GROUPS: Final[Mapping[str, str]] = {
-    "password": "password passwd pwd passphrase passcode pass_word passwords user_pass db_pass",
+    "password": "password passwd pwd passphrase passcode pass_word passwords pass pw "
+    "user_pass db_pass smtp_pass mail_pass email_pass admin_pass root_pass login_pass ftp_pass "
+    "password_confirmation password_confirm",
     "token": "token access_token refresh_token id_token auth_token bearer_token security_token "
     "session_token csrf_token xsrf_token csrf xsrf jwt bearer access_tokens refresh_tokens "
     "api_token oauth_token",
@@ -25,7 +29,8 @@ _GROUPS: Final[Mapping[str, str]] = {
     "private_key": "private_key private_keys ssh_key pgp_key seed_phrase recovery_phrase mnemonic",
     "credential": "credential credentials creds connection_string",
     "one_time_code": "otp totp otp_code mfa_code one_time_code two_factor_code",
-    "national_id": "ssn social_security_number national_insurance_number passport_number",
+    "national_id": "ssn social_security_number national_insurance_number passport "
+    "passport_number passport_no",
     "card": "card_number credit_card credit_card_number debit_card_number cc_number card_no",
     "card_code": "cvv cvc cvv2 cvc2 card_code security_code",
     "pin": "pin card_pin user_pin pin_number",
@@ -33,16 +38,18 @@ _GROUPS: Final[Mapping[str, str]] = {
 }
 
 _LAST_WORDS: Final[Mapping[str, str]] = {
-    "password": "password passwd pwd passphrase passcode",
+    "password": "password passwd pwd passphrase passcode pw",
     "token": "token jwt",
     "secret": "secret secrets",
     "api_key": "apikey api_key access_key secret_key signing_key encryption_key master_key "
-    "access_key_id",
+    "access_key_id auth_key stripe_key openai_key anthropic_key gemini_key mistral_key cohere_key "
+    "groq_key aws_key gcp_key azure_key google_key github_key sendgrid_key twilio_key mailgun_key "
+    "slack_key hf_key paypal_key",
     "auth": "authorization",
     "cookie": "cookie cookies",
     "private_key": "private_key ssh_key",
     "credential": "credential credentials",
-    "national_id": "ssn",
+    "national_id": "ssn passport",
     "card": "card_number",
     "card_code": "cvv cvc",
     "pin": "pin",
@@ -50,9 +57,9 @@ _LAST_WORDS: Final[Mapping[str, str]] = {
 }
 
 _GLUED: Final[Mapping[str, str]] = {
-    "password": "password passwd passphrase",
+    "password": "password passwd passphrase pwd",
     "token": "accesstoken refreshtoken authtoken bearertoken sessiontoken apitoken",
-    "secret": "clientsecret",
+    "secret": "secret",
     "api_key": "apikey secretkey secretaccesskey",
     "private_key": "privatekey",
 }
@@ -63,12 +70,18 @@ _NO_SECRETS: Final = (
     "continuation_token sync_token cursor_token per_token cost_per_token price_per_token pad_token "
     "bos_token eos_token unk_token mask_token sep_token cls_token stop_token first_token "
     "last_token time_to_first_token ms_per_token no_password has_password requires_password "
-    "drop_pin map_pin gpio_pin"
+    "drop_pin map_pin gpio_pin auth0"
 )
 """Names that end like a secret's and are none."""
 
-_FOLDED: Final = str.maketrans("", "", "_-. \t\n")
-_SEPARATOR: Final = re.compile(r"[_\-.\s]+|(?<=[a-z0-9])(?=[A-Z])")
+_WHICH: Final = frozenset(
+    {"confirmation", "confirm", "repeat", "again", "value", "values", "header", "headers"}
+)
+"""Last words that say which value of a secret it is, or where it stands."""
+
+_FOLDED: Final = str.maketrans("", "", "_-. \t\n[]")
+_SEPARATOR: Final = re.compile(r"[_\-.\s\[\]]+|(?<=[a-z0-9])(?=[A-Z])")
+_DIGITS: Final = "0123456789_-. \t\n[]"
 MAX_NAME_LENGTH: Final = 128
 """Longest key that is looked at as a field name."""
 
@@ -118,7 +131,21 @@ class FieldRules:
         group = self.names.get(folded)
         if group is not None:
             return group
-        words = [fold(word) for word in _SEPARATOR.split(name) if word]
+        words = [fold(word) for word in _SEPARATOR.split(name.rstrip(_DIGITS)) if word]
+        group = self._group_of_words(words)
+        while group is None and len(words) > 1 and words[-1] in _WHICH:
+            words.pop()
+            words[-1] = words[-1].rstrip(_DIGITS)
+            group = self._group_of_words(words)
+        return group
+
+    def _group_of_words(self, words: list[str]) -> str | None:
+        folded = "".join(words)
+        if folded in self.never:
+            return None
+        group = self.names.get(folded)
+        if group is not None:
+            return group
         if len(words) > 1:
             for count in (3, 2, 1):
                 group = self.last_words.get("".join(words[-count:]))
@@ -128,9 +155,8 @@ class FieldRules:
 
     def endings(self) -> frozenset[str]:
         """The last two letters of all names, for a first look at a text."""
-        return frozenset(
-            name[-2:] for names in (self.names, self.last_words, self.glued) for name in names
-        )
+        listed = (self.names, self.last_words, self.glued, _WHICH)
+        return frozenset(name[-2:] for names in listed for name in names)
 
     def adding(self, *names: str, group: str | None = None) -> FieldRules:
         """These rules and further whole names; without a group each is a group of its own."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeGuard
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ BYTES_MARK: Final = "$bytes"
 BYTES_KEY: Final = "$bytes:"
 """What the recorder marks bytes with, as a value and as a key; base64 text follows."""
 
+_STRING: Final = re.compile(r'("(?:[^"\\]|\\.)*+")(\s*:)?')
 _MIN_NUMBER: Final = 100_000
 _MAX_BITS: Final = 256
 
@@ -92,6 +94,19 @@ def quoted(text: str, source: str) -> str:
     string = json.dumps(text)
     is_open = source[:1] == '"' and (len(source) < 2 or source[-1] != '"')
     return string[:-1] if is_open else string
+
+
+def with_keys(text: str, shown: Callable[[str], str]) -> str:
+    """A JSON text with each key as it is to be shown; what stays is the same object."""
+
+    def put(match: re.Match[str]) -> str:
+        if match[2] is None:
+            return match[0]
+        key = json.loads(match[1])
+        name = shown(key)
+        return match[0] if name is key else json.dumps(name) + match[2]
+
+    return _STRING.sub(put, text)
 
 
 def spellings(value: str) -> set[str]:

@@ -23,6 +23,14 @@ class PathRules:
         self.depth: Final = max((len(parts) for parts, _ in self._rules), default=0)
         """Parts of the longest path; a place that is deeper fits none."""
 
+    def lead_below(self, path: Sequence[str | int]) -> bool:
+        """Whether some path goes on below a place."""
+        return any(
+            len(parts) > len(path)
+            and all(part in ("*", str(key)) for part, key in zip(parts, path, strict=False))
+            for parts, _ in self._rules
+        )
+
     def group_at(self, path: Sequence[str | int]) -> str | None:
         """The group of the value at a place; None when no path fits it."""
         for parts, group in self._rules:

@@ -22,6 +22,7 @@ from agenttrace.redaction._fields import (
     field_rules,
     group_name,
 )
+from agenttrace.redaction._forms import BYTES_KEY, text_of_base64
 from agenttrace.redaction._paths import PathRules
 from agenttrace.redaction._patterns import DEFAULT_PATTERNS, SecretPattern
 from agenttrace.redaction._run_digest import RunDigests
@@ -107,7 +108,11 @@ class Redactor:
             pass
         if len(name) > MAX_NAME_LENGTH:
             return None
-        group = self._fields.group_of(name)
+        shown = name
+        if name.startswith(BYTES_KEY):
+            # A key of bytes names its field as a text does.
+            shown = text_of_base64(name.removeprefix(BYTES_KEY)) or name
+        group = self._fields.group_of(shown)
         if len(name) <= _MAX_CACHED_LENGTH:
             if len(self._groups) >= _MAX_CACHED_NAMES:
                 self._groups = {}

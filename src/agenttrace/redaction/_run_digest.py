@@ -14,6 +14,7 @@ from agenttrace.domain import JsonObject, JsonValue, Masking
 from agenttrace.records import parse_arguments
 from agenttrace.redaction._digests import WHOLE, Digester
 from agenttrace.redaction._keyed import Keyed
+from agenttrace.redaction._passing import let_pass
 from agenttrace.redaction._schemas import BY_NAME, STATED
 from agenttrace.redaction._tokens import DROPPED
 
@@ -133,7 +134,8 @@ class RunDigests(Keyed):
     def _guarded(self, make: Callable[[], _T], dropped: _T) -> _T:
         try:
             return make()
-        except Exception:  # noqa: BLE001 - a value that cannot be digested is not shown
+        except Exception as error:  # noqa: BLE001 - a value that cannot be digested is not shown
+            let_pass(error)
             with self._lock:
                 self.errors += 1
             return dropped

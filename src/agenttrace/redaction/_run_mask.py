@@ -7,8 +7,6 @@ same token parsed, in raw argument text, in JSON text inside a string, and in a 
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from threading import RLock, local
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -27,9 +25,11 @@ from agenttrace.redaction._forms import (
     quoted,
     spellings,
     text_of_base64,
+    with_keys,
 )
 from agenttrace.redaction._keyed import Keyed
 from agenttrace.redaction._memory import Remembered
+from agenttrace.redaction._passing import let_pass
 from agenttrace.redaction._schemas import mask_schema
 from agenttrace.redaction._texts import TextMask
 from agenttrace.redaction._tokens import DROPPED, SetAside, is_token
@@ -44,7 +44,6 @@ MAX_NESTED_TEXTS: Final = 8
 _MAX_CLEAN: Final = 4_096
 _MAX_CLEAN_LENGTH: Final = 256
 _MIN_KEY: Final = 8
-_STRING: Final = re.compile(r'("(?:[^"\\]|\\.)*+")(\s*:)?')
 _BYTES_KEYS: Final = frozenset({BYTES_MARK, "head"})
 _Path = tuple[str | int, ...]
 _Frame = tuple[Any, Any, str | None, _Path | None]
@@ -125,7 +124,7 @@ class RunMask(Keyed):
         """
         if not may_be_json(text):
             return self.mask_text(text)
-        return self._guarded(lambda: self._json_text(text, 0, is_arguments=True), DROPPED)
+        return self._guarded(lambda: self._json_text(text, 0, ()), DROPPED)
 
     def mask_text(self, text: str) -> str:
         """Prose, such as a message or an error, with every secret in it replaced.
@@ -157,7 +156,8 @@ class RunMask(Keyed):
             if len(self._memory) != known:
                 drops.count = 0
                 masked = mask()
-        except Exception:  # noqa: BLE001 - a value that cannot be masked is not shown
+        except Exception as error:  # noqa: BLE001 - a value that cannot be masked is not shown
+            let_pass(error)
             drops.count, masked = 1, dropped
         if drops.count:
             with self._lock:
@@ -173,21 +173,21 @@ class RunMask(Keyed):
         return is_known(value, self._plain_names, self._clean, has_secrets=self._clean_at > 0)
 
     def _walk(
-        self, value: JsonValue, group: str | None, *, level: int = 0, is_arguments: bool = True
+        self, value: JsonValue, group: str | None, *, level: int = 0, at: _Path | None = ()
     ) -> tuple[JsonValue, bool]:
         """The masked value, and whether nothing in it was masked.
 
         Args:
             level: How many strings' JSON texts the value stands in.
-            is_arguments: Whether paths count; they do not inside of JSON text in a string.
+            at: Where the value stands among arguments; None: no path leads into it.
         """
-        if not is_container(value):
-            masked = self._leaf(value, group, level)
-            return masked, masked == value
         paths = self._redactor.paths
+        start = at if paths.depth and group is None else None
+        if not is_container(value):
+            masked = self._leaf(value, group, level, start)
+            return masked, masked == value
         result = empty_like(value)
         is_same = True
-        start: _Path | None = () if paths.depth and group is None and is_arguments else None
         stack: list[_Frame] = [(value, result, group, start)]
         while stack:
             source, out, group, path = stack.pop()
@@ -206,7 +206,7 @@ class RunMask(Keyed):
                 else:
                     is_bytes = key in _BYTES_KEYS and is_base64_at(source, key)
                     mask = self._bytes if is_bytes else self._leaf
-                    masked = mask(item, inner, level)
+                    masked = mask(item, inner, level, here)
                     if masked is not item and masked != item:
                         is_same = False
                 if isinstance(out, list):
@@ -217,22 +217,26 @@ class RunMask(Keyed):
                         is_same = False
         return result, is_same
 
-    def _leaf(self, value: JsonValue, group: str | None, level: int) -> JsonValue:
+    def _leaf(
+        self, value: JsonValue, group: str | None, level: int, at: _Path | None = None
+    ) -> JsonValue:
         if group is None:
             try:
                 if isinstance(value, str):
-                    return self._text(value, level)
+                    return self._text(value, level, at)
                 if is_long_number(value):
                     return self._number(value) or value
                 return value if value is None or isinstance(value, int | float) else DROPPED
-            except Exception:  # noqa: BLE001 - one text is lost, and not the call
+            except Exception as error:  # noqa: BLE001 - one text is lost, and not the call
+                let_pass(error)
                 self._drops.count += 1
                 return DROPPED
         if value is None or value is True or value is False or value == "":
             return value
         try:
             return self._token(value, group)
-        except Exception:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - as above
+            let_pass(error)
             self._drops.count += 1
             return DROPPED
 
@@ -241,11 +245,13 @@ class RunMask(Keyed):
         group = self._memory.group_of(canonical(value)) if len(self._memory) else None
         return None if group is None else self._redactor.token(value, group)
 
-    def _bytes(self, value: JsonValue, group: str | None, level: int = 0) -> JsonValue:
+    def _bytes(
+        self, value: JsonValue, group: str | None, level: int = 0, at: _Path | None = None
+    ) -> JsonValue:
         """Bytes in base64, which hide a secret from a search and from nobody else."""
         text = text_of_base64(value) if isinstance(value, str) else None
         if text is None:
-            return self._leaf(value, group, level)
+            return self._leaf(value, group, level, at)
         try:
             if group is None:
                 is_clean = self._texts.mask(text, is_cut=True) == text
@@ -254,7 +260,8 @@ class RunMask(Keyed):
             if text.isprintable():
                 self._memory.add(text, token)
             return token
-        except Exception:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - as above
+            let_pass(error)
             self._drops.count += 1
             return DROPPED
 
@@ -291,18 +298,21 @@ class RunMask(Keyed):
 
     # Texts
 
-    def _text(self, text: str, level: int) -> str:
-        if self._is_clean(text):
+    def _text(self, text: str, level: int, at: _Path | None = None) -> str:
+        if at is not None and not (may_be_json(text) and self._redactor.paths.lead_below(at)):
+            at = None
+        # What a path leads into is known to be clean nowhere: that depends on where it stands.
+        if at is None and self._is_clean(text):
             return text
         clean = self._clean
         masked = text if self._redactor.mask is None else self._redactor.mask(text)
         if not isinstance(masked, str):
             raise TypeError("a mask gives text")
         if level < MAX_NESTED_TEXTS and may_be_json(masked) and not is_token(masked):
-            masked = self._json_text(masked, level + 1, is_arguments=False)
+            masked = self._json_text(masked, level + 1, at)
         else:
             masked = self._texts.mask(masked)
-        if masked == text and len(text) <= _MAX_CLEAN_LENGTH:
+        if at is None and masked == text and len(text) <= _MAX_CLEAN_LENGTH:
             if len(clean) >= _MAX_CLEAN:
                 clean.clear()
             clean.add(text)
@@ -318,7 +328,7 @@ class RunMask(Keyed):
             self._clean_at = known
         return text in self._clean
 
-    def _json_text(self, text: str, level: int, *, is_arguments: bool) -> str:
+    def _json_text(self, text: str, level: int, at: _Path | None) -> str:
         """Mask a text that begins like JSON.
 
         JSON without secrets is told by reading it, which is cheaper than walking its text. In
@@ -327,52 +337,48 @@ class RunMask(Keyed):
         try:
             document = parse_json(text)
         except JsonTextError:
-            masked = self._inside(text, level, None, is_arguments=is_arguments)
+            masked = self._inside(text, level, None, at)
             return self._texts.mask(masked, is_cut=True)
         if not document.duplicate_count:
-            _, is_same = self._walk(document.value, None, level=level, is_arguments=is_arguments)
+            _, is_same = self._walk(document.value, None, level=level, at=at)
             if is_same:
                 return text
-        masked = self._inside(text, level, None, is_arguments=is_arguments)
-        return _STRING.sub(self._raw_key, masked)
+        masked = self._inside(text, level, None, at)
+        return with_keys(masked, lambda key: self._field(key)[0])
 
-    def _raw_key(self, match: re.Match[str]) -> str:
-        """A string of a JSON text: as it is, unless it is a key with a secret in it."""
-        source = match[0]
-        if match[2] is None:
-            return source
-        key = json.loads(match[1])
-        shown, _ = self._field(key)
-        return source if shown is key else json.dumps(shown) + match[2]
-
-    def _inside(self, text: str, level: int, group: str | None, *, is_arguments: bool) -> str:
+    def _inside(self, text: str, level: int, group: str | None, at: _Path | None) -> str:
         """Mask inside JSON text that may be broken; with a group, every value in it."""
-        paths = self._redactor.paths if is_arguments else None
+        paths = self._redactor.paths
+        depth = paths.depth - len(at) if at is not None else 0
         aside = SetAside(text)
 
         def masker(found: Found) -> str | None:
             inner = group
             if inner is None and isinstance(found.key, str):
                 inner = self._redactor.group_of(found.key)
-            if inner is None and paths is not None and found.depth <= paths.depth:
-                inner = paths.group_at(found.path)
+            here = None
+            if inner is None and at is not None and found.depth <= depth:
+                here = (*at, *found.path)
+                inner = paths.group_at(here)
             if found.is_container:
                 if inner is None or group is not None:
                     return None
-                return self._inside(aside.restored(found.source), level, inner, is_arguments=False)
+                return self._inside(aside.restored(found.source), level, inner, None)
             source, value = aside.restored(found.source), found.value
             if isinstance(value, str):
                 value = aside.restored(value)
-            return self._found(source, value, level, inner)
+            return self._found(source, value, level, inner, here)
 
         return aside.restored(mask_text(aside.text, masker))
 
-    def _found(self, source: str, value: object, level: int, group: str | None) -> str | None:
+    def _found(
+        self, source: str, value: object, level: int, group: str | None, at: _Path | None
+    ) -> str | None:
         """What to put in place of a scalar in a JSON text; None: it stays."""
         try:
             if group is None:
                 if isinstance(value, str):
-                    masked = self._text(value, level)
+                    masked = self._text(value, level, at)
                     return None if masked == value else quoted(masked, source)
                 if is_long_number(value):
                     number = self._number(value)
@@ -386,6 +392,7 @@ class RunMask(Keyed):
             known = value if isinstance(value, str | int | float) else source
             token = self._token(known, group)
             return None if token == value else quoted(token, source)
-        except Exception:  # noqa: BLE001 - one value is lost, and not the text around it
+        except Exception as error:  # noqa: BLE001 - one value is lost, and not the text around it
+            let_pass(error)
             self._drops.count += 1
             return quoted(DROPPED, source)

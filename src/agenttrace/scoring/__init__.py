@@ -5,6 +5,7 @@ the reference hold, and only then which boundary is the first to differ.
 """
 
 from agenttrace.scoring._changes import Change, changes, value_kind
+from agenttrace.scoring._expected import expected_like
 from agenttrace.scoring._figures import choose_plan
 from agenttrace.scoring._match import figures, fits, loose_f1, match
 from agenttrace.scoring._normalizers import (
@@ -16,6 +17,7 @@ from agenttrace.scoring._normalizers import (
 from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._rules import TextMatcher, accepts, compile_patterns_with
 from agenttrace.scoring._score import records_alone, score
+from agenttrace.scoring._shown import hide_expected
 
 __all__ = [
     "Change",
@@ -26,8 +28,10 @@ __all__ = [
     "changes",
     "choose_plan",
     "compile_patterns_with",
+    "expected_like",
     "figures",
     "fits",
+    "hide_expected",
     "loose_f1",
     "match",
     "normalizer",

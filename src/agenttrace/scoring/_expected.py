@@ -21,7 +21,7 @@ from agenttrace.domain import (
 if TYPE_CHECKING:
     from agenttrace.scoring._score import ExpectedMasker
 
-_COMPARED: Final = (RuleKind.EQUALS, RuleKind.ONE_OF)
+COMPARED: Final = (RuleKind.EQUALS, RuleKind.ONE_OF)
 """Rules whose operand is a value, or values, of the field."""
 
 
@@ -40,16 +40,23 @@ class ExpectedValues(Protocol):
         """A single value, of a field where that has a place; a tool's argument where it has one."""
 
 
-def expected_like(case: Case, evidence: Evidence, redactor: ExpectedMasker) -> Case:
-    """The case, with each of its values masked or digested as the records are."""
+def expected_like(
+    case: Case, evidence: Evidence, redactor: ExpectedMasker, *, is_shown: bool = False
+) -> Case:
+    """The case, with each of its values masked or digested as the records are.
+
+    Args:
+        is_shown: For the eye alone: patterns and bounds of secret fields are hidden as well, so
+            that the case judges nothing any more.
+    """
     form = redactor.expected_by(evidence)
-    listed = [*(case.required or ()), *(call for plan in case.plans for call in plan.required)]
+    listed = listed_calls(case)
     form.prepare((call.name, call.arguments) for call in listed)
 
     def rules(
         given: Mapping[str, ArgumentRule], tool: str | None = None
     ) -> dict[str, ArgumentRule]:
-        return {at: _rule(form, at, rule, tool) for at, rule in given.items()}
+        return {at: _rule(form, at, rule, tool, is_shown) for at, rule in given.items()}
 
     def calls(given: Iterable[RequiredCall]) -> tuple[RequiredCall, ...]:
         return tuple(
@@ -86,8 +93,10 @@ def expected_like(case: Case, evidence: Evidence, redactor: ExpectedMasker) -> C
     )
 
 
-def _rule(form: ExpectedValues, pointer: str, rule: ArgumentRule, tool: str | None) -> ArgumentRule:
-    if rule.kind not in _COMPARED:
+def _rule(
+    form: ExpectedValues, pointer: str, rule: ArgumentRule, tool: str | None, is_shown: bool
+) -> ArgumentRule:
+    if rule.kind not in COMPARED and not is_shown:
         return rule
     operand = rule.operand
     if rule.kind is RuleKind.ONE_OF and isinstance(operand, list | tuple):
@@ -105,9 +114,14 @@ def _contract(form: ExpectedValues, contract: Contract) -> Contract:
     return replace(contract, tools=tools)
 
 
+def listed_calls(case: Case) -> list[RequiredCall]:
+    """Every call that some plan of the case requires."""
+    return [*(case.required or ()), *(call for plan in case.plans for call in plan.required)]
+
+
 def needs_values(case: Case) -> bool:
     """Whether a case states values that records are compared with."""
-    listed = [*(case.required or ()), *(call for plan in case.plans for call in plan.required)]
+    listed = listed_calls(case)
     asked = [rule for call in listed for rule in call.rules.values()]
     asked += case.outcome.values()
     for rule in case.sequence:
@@ -115,6 +129,6 @@ def needs_values(case: Case) -> bool:
     return (
         any(call.arguments for call in listed)
         or any(rule.arguments for rule in case.forbidden)
-        or any(rule.kind in _COMPARED for rule in asked)
+        or any(rule.kind in COMPARED for rule in asked)
         or any(plan.when is not None for plan in case.plans)
     )

@@ -157,7 +157,7 @@ def _shown(value: JsonValue | Missing) -> str:
 def _states(call: RequiredCall, one: AssertedValue) -> bool:
     rule = call.rules.get(one.path)
     if rule is not None:
-        return accepts(rule, one.value)
+        return accepts(rule, one.value, one.path)
     stated = value_at(call.arguments, one.path)
     return not isinstance(stated, Missing) and canonical(stated) == canonical(one.value)
 

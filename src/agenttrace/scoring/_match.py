@@ -86,8 +86,8 @@ def _taken_apart(
 
 
 def _accepted(required: RequiredCall, values: Sequence[JsonValue | Missing]) -> bool:
-    rules = required.rules.values()
-    return all(accepts(rule, value) for rule, value in zip(rules, values, strict=True))
+    rules = required.rules.items()
+    return all(accepts(rule, value, at) for (at, rule), value in zip(rules, values, strict=True))
 
 
 def match(

@@ -181,7 +181,7 @@ class _PlanWalk:
         out: list[Change] = []
         for pointer, rule in due.rules.items():
             value = value_at(args, pointer)
-            if not accepts(rule, value):
+            if not accepts(rule, value, pointer):
                 kind = Kind.DROPPED if isinstance(value, Missing) else Kind.VALUE_CHANGED
                 out.append(Change(kind=kind, path=pointer, before=MISSING, after=value))
             args = without_pointer(args, pointer)

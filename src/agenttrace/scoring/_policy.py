@@ -165,7 +165,7 @@ def _repeats(case: Case, forms: Sequence[CallForm]) -> list[str]:
 def _fits_side(form: CallForm, side: SequenceSide) -> bool:
     if form.name != side.name or form.args is None:
         return False
-    return all(accepts(rule, value_at(form.args, at)) for at, rule in side.where.items())
+    return all(accepts(rule, value_at(form.args, at), at) for at, rule in side.where.items())
 
 
 def _same_key(form: CallForm, rule: SequenceRule) -> str:
@@ -180,7 +180,7 @@ def _outcome(case: Case, evidence: Evidence) -> list[str]:
     return [
         f"outcome:{pointer}"
         for pointer, rule in case.outcome.items()
-        if not accepts(rule, value_at(state, pointer))
+        if not accepts(rule, value_at(state, pointer), pointer)
     ]
 
 

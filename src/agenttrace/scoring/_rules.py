@@ -48,22 +48,25 @@ def _compiled(pattern: str) -> TextMatcher:
     return _compilers[0](pattern)
 
 
-def accepts(rule: ArgumentRule, value: JsonValue | Missing) -> bool:
+def accepts(rule: ArgumentRule, value: JsonValue | Missing, at: str = "") -> bool:
     """Whether a rule is content with a value.
 
     All kinds but `ignore` need the value to be there: null is a value, missing is not null, and
     an empty list is neither. Patterns are checked for linear running time where cases are loaded.
+
+    Args:
+        at: Where the value stands, for what is said of a rule that cannot be decided.
     """
     if rule.kind is RuleKind.IGNORE:
         return True
     if isinstance(value, Missing):
         return False
     if holds_opaque(value):
-        return _accepts_opaque(rule, value)
+        return _accepts_opaque(rule, value, at)
     return _CHECKS[rule.kind](rule, value)
 
 
-def _accepts_opaque(rule: ArgumentRule, value: JsonValue) -> bool:
+def _accepts_opaque(rule: ArgumentRule, value: JsonValue, at: str) -> bool:
     """Whether a rule is content with a value of which only digests or masks are known."""
     kind = rule.kind
     if kind in (RuleKind.EQUALS, RuleKind.ONE_OF):
@@ -73,19 +76,19 @@ def _accepts_opaque(rule: ArgumentRule, value: JsonValue) -> bool:
             return True
         if all(_is_comparable(choice, value) for choice in choices):
             return False
-        return undecided(_question(rule))
+        return undecided(_question(rule, at))
     if kind is RuleKind.LENGTH and not is_opaque(value) and not is_cut_down(value):
         return _length(rule, value)
     found = digest_of(value)
     if found is None or kind is RuleKind.NORMALIZER:
-        return undecided(_question(rule))
+        return undecided(_question(rule, at))
     if kind is RuleKind.LENGTH:
         size = found.length if found.type in ("string", "array") else None
         return size is not None and _is_within(rule, size)
     fitting = ("string",) if kind is RuleKind.REGEX else ("integer", "number")
     # A container that was cut down may hold the value that is asked for.
     is_possible = found.type in fitting or is_cut_down(value)
-    return is_possible and undecided(_question(rule))
+    return is_possible and undecided(_question(rule, at))
 
 
 def _is_comparable(stated: JsonValue, value: JsonValue) -> bool:
@@ -94,8 +97,9 @@ def _is_comparable(stated: JsonValue, value: JsonValue) -> bool:
     return bool(opaque_keys(stated)) or stated is None or stated in ({}, [], "")
 
 
-def _question(rule: ArgumentRule) -> str:
-    return f"the rule {rule.kind.value} {canonical(rule.operand):.60}"
+def _question(rule: ArgumentRule, at: str) -> str:
+    # Never its operand: what is asked of a secret may give the secret away.
+    return f"the rule {rule.kind.value} {f'of {at:.60}' if at else ''}".rstrip()
 
 
 def is_number(value: object) -> bool:

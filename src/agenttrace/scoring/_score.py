@@ -58,6 +58,7 @@ from agenttrace.scoring._plan import find_plan_divergences
 from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._results import walk_results
 from agenttrace.scoring._row import Row, times_of
+from agenttrace.scoring._shown import hide_expected
 from agenttrace.scoring._undecided import assuming, settled
 from agenttrace.scoring._walk import walk_chains
 
@@ -95,15 +96,26 @@ def score(
             case or the evidence is none that JSON or a rule could hold.
     """
     with _refusing():
-        if redactor is not None and case is not None:
-            case = expected_like(case, evidence, redactor)
-        with assuming(True) as questions:
-            verdict = _score(case, evidence, compare, redactor)
-        if not questions.asked:
-            return verdict
-        with assuming(False) as others:
-            other = _score(case, evidence, compare, redactor)
-        return settled(verdict, other, [*questions.asked, *others.asked])
+        if redactor is None or case is None:
+            return _settled(case, evidence, compare, redactor)
+        verdict = _settled(expected_like(case, evidence, redactor), evidence, compare, redactor)
+        return hide_expected(verdict, case, evidence, redactor, is_judged=True)
+
+
+def _settled(
+    case: Case | None,
+    evidence: Evidence,
+    compare: Boundary | None,
+    redactor: ExpectedMasker | None,
+) -> Verdict:
+    """The verdict, whatever the answers to questions that cannot be decided."""
+    with assuming(True) as questions:
+        verdict = _score(case, evidence, compare, redactor)
+    if not questions.asked:
+        return verdict
+    with assuming(False) as others:
+        other = _score(case, evidence, compare, redactor)
+    return settled(verdict, other, [*questions.asked, *others.asked])
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from agenttrace.capture import (
     guard,
     recorder,
     say,
+    unrecorded,
     warn_once,
 )
 from agenttrace.errors import ConfigurationError
@@ -181,7 +182,10 @@ def _settings(resolved: Resolution, *, is_implicit: bool) -> Settings:
     key = resolved["key"] if resolved.origin("key") == ARGUMENT else None
     redactor = None
     if resolved["enabled"]:
-        redactor = load_redactor(key, is_strict=not is_implicit, **masking_of(resolved))
+        options = masking_of(resolved)
+        if options["mask"] is not None:
+            options["mask"] = unrecorded(options["mask"])
+        redactor = load_redactor(key, is_strict=not is_implicit, **options)
     return Settings(
         enabled=resolved["enabled"],
         evidence=folder if isinstance(folder, Path) else None,

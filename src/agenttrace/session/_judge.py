@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from agenttrace.capture import RunState, recorder
-from agenttrace.domain import Case, Evidence, RequiredCall, Verdict
+from agenttrace.domain import Case, Evidence, Verdict
 from agenttrace.errors import NoRunError
 from agenttrace.records import assemble
 from agenttrace.scoring import score
@@ -43,21 +42,6 @@ def case_of(state: RunState, cases: CaseBook) -> Case | None:
     if given is None and state.run.case_id is not None:
         given = cases.find(state.run.case_id)
     return None if given is None else with_declared(given)
-
-
-def masked_case(state: RunState, case: Case | None) -> Case | None:
-    """The case as it may be shown: expected secrets as the run's records have them."""
-    if case is None:
-        return None
-    is_digest = state.settings.content == "digest"
-    mask = state.redactor.digest_expected if is_digest else state.redactor.mask_expected
-
-    def masked(calls: tuple[RequiredCall, ...]) -> tuple[RequiredCall, ...]:
-        return tuple(replace(call, arguments=mask(call.arguments)) for call in calls)
-
-    required = None if case.required is None else masked(case.required)
-    plans = tuple(replace(plan, required=masked(plan.required)) for plan in case.plans)
-    return replace(case, required=required, plans=plans)
 
 
 def verdict_of(state: RunState, cases: CaseBook) -> tuple[Verdict, Evidence]:

@@ -11,7 +11,8 @@ from typing import Final
 from agenttrace.capture import RunState, guard, recorder
 from agenttrace.errors import AgentTraceError
 from agenttrace.report import terminal_verdict
-from agenttrace.session._judge import case_of, masked_case, verdict_of
+from agenttrace.scoring import expected_like
+from agenttrace.session._judge import case_of, verdict_of
 from agenttrace.session._state import session
 
 _EXIT_S: Final = 2.0
@@ -68,7 +69,9 @@ class LiveScoring:
 def _picture(state: RunState) -> str:
     try:
         verdict, evidence = verdict_of(state, session.cases)
-        case = masked_case(state, case_of(state, session.cases))
+        case = case_of(state, session.cases)
+        if case is not None:
+            case = expected_like(case, evidence, state.redactor, is_shown=True)
     except AgentTraceError as error:
         return f"agenttrace: run {state.run.run_id} was not judged: {error}"
     return terminal_verdict(verdict, evidence, case, colour=sys.stderr.isatty())

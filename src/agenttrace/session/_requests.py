@@ -36,6 +36,8 @@ RunOf: TypeAlias = Callable[[Mapping[str, Any]], AgentRun | None]
 
 _OURS: Final = re.compile(r"run(-kept|-left)?-[0-9a-f]{1,64}", re.ASCII)
 _HEADER: Final = "baggage"
+_MAX_HEADER: Final = 8_192
+"""What W3C Baggage asks everybody to pass on. What is longer is refused, and logged whole there."""
 
 
 def run_headers() -> dict[str, str]:
@@ -126,13 +128,14 @@ class WsgiRuns:
             made._end(made._leave())
             raise
         entered = made._leave()
-        # What has a length is whole; a server's own file object is sent in a way of its own.
+        # A list is whole; a server's own file object is sent in a way of its own.
         wrapper = environ.get("wsgi.file_wrapper")
         is_file = isinstance(wrapper, type) and issubclass(type(body), wrapper)
-        if is_file or hasattr(type(body), "__len__") or not hasattr(type(body), "__iter__"):
+        if is_file or isinstance(body, list | tuple) or not hasattr(type(body), "__iter__"):
             made._end(entered)
             return body
-        return _Body(body, place, lambda: made._end(entered))
+        kind = _SizedBody if hasattr(type(body), "__len__") else _Body
+        return kind(body, place, lambda: made._end(entered))
 
 
 class _Body(Iterator[bytes]):
@@ -171,6 +174,13 @@ class _Body(Iterator[bytes]):
         self._end()
 
 
+class _SizedBody(_Body):
+    """One that says how many parts it has; a server may read a header off that."""
+
+    def __len__(self) -> int:
+        return len(self._inner)
+
+
 def _made(run_of: RunOf | None, request: Mapping[str, Any], named: str | None) -> AgentRun | None:
     """A request's run; None where it belongs to one already, or shall be none."""
     scope = current_scope()
@@ -190,7 +200,10 @@ def _named(headers: Iterable[tuple[Any, Any]]) -> str | None:
     texts = [_text(value) for name, value in headers if _text(name).lower() == _HEADER]
     if not texts:
         return None
-    found = W3CBaggagePropagator().extract({_HEADER: ",".join(texts)}, Context())
+    text = ",".join(texts)
+    if len(text) > _MAX_HEADER:
+        return None
+    found = W3CBaggagePropagator().extract({_HEADER: text}, Context())
     named = baggage.get_baggage(semconv.RUN_ID, found)
     return named if isinstance(named, str) and _OURS.fullmatch(named) else None
 

@@ -22,7 +22,6 @@ from agenttrace.capture import (
     Place,
     RunState,
     Scope,
-    Unsampled,
     body_of,
     callable_name,
     current_scope,
@@ -39,21 +38,12 @@ from agenttrace.errors import AgentTraceError, ConfigurationError, NoRunError
 from agenttrace.records import Record
 from agenttrace.session._cases import CaseLike, is_path, read_case
 from agenttrace.session._configure import ensure_configured
+from agenttrace.session._entered import Entered, pass_over_left, standing_run
 from agenttrace.session._judge import evidence_of, given_cases, verdict_of
 from agenttrace.session._opening import opened
 from agenttrace.session._state import session
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
-
-
-class _Entered:
-    """What leaving a run takes back: of one entering that failed, nothing."""
-
-    def __init__(self) -> None:
-        self.state: RunState | None = None
-        self.token: Token[Place] | None = None
-        self.unsampled: Unsampled | None = None
-        self.attached: Attached | None = None
 
 
 class AgentRun:
@@ -77,14 +67,14 @@ class AgentRun:
         """Why nothing of it is recorded. None: it is, or it has not begun."""
         self._state: RunState | None = None
         self._case_error: AgentTraceError | None = None
-        self._entered: list[_Entered] = []
+        self._entered: list[Entered] = []
         """A run may be entered again inside itself; each time is a run of its own."""
 
     # The run's life
 
     def __enter__(self) -> AgentRun:
         """Begin the run."""
-        entered = _Entered()
+        entered = Entered()
         self._entered.append(entered)
         with guard("opening a run"):
             ensure_configured()
@@ -118,18 +108,24 @@ class AgentRun:
         """End the run; the program's exception passes through as it is."""
         self._end(self._leave())
 
-    def _leave(self) -> _Entered:
+    def _leave(self) -> Entered:
         """What comes now in this context is no longer the run's."""
-        entered = self._entered.pop() if self._entered else _Entered()
+        entered = self._entered.pop() if self._entered else Entered()
         with guard("leaving a run"):
-            if entered.token is not None:
-                leave_scope(entered.token)
+            own = entered.state or entered.unsampled
+            if own is not None and entered.token is not None:
+                if standing_run() in (None, own):
+                    leave_scope(entered.token)
+                else:
+                    own.left = entered  # what was entered after it goes on
         with guard("detaching a context", loses=False):
             if entered.attached is not None:
                 entered.attached.detach()
+        with guard("leaving a run"):
+            pass_over_left()
         return entered
 
-    def _end(self, entered: _Entered) -> None:
+    def _end(self, entered: Entered) -> None:
         with guard("closing a run"):
             if entered.state is not None:
                 recorder.settle(entered.state)

@@ -23,6 +23,9 @@ _YES: Final = frozenset({"1", "true", "yes", "on"})
 _NO: Final = frozenset({"0", "false", "no", "off"})
 _BYTES: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 _POWERS: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
+_BLANK_IN_NAMES: Final = "_-.[] \t\n"
+_LONGEST_NAME: Final = 128
+"""What masking overlooks in names, and the longest key that it takes for one."""
 _LONGEST_S: Final = 365 * 86_400
 """What a system can be asked to wait."""
 
@@ -37,6 +40,10 @@ class Kind:
     """The value as it is used; raises `ValueError`, `TypeError` or `OverflowError`."""
     read_text: Callable[[str], Any]
     """The value that a variable's text stands for, which `read` then reads."""
+    read_each: Callable[[Any], Any] | None = None
+    """Of a list: reads one entry, so that a bad one does not take the good ones with it."""
+    instead: Any = None
+    """What is taken for a text that cannot be used; None: the next place counts."""
     is_path: bool = False
     """Relative text is below the folder of what it was read from."""
 
@@ -136,6 +143,8 @@ def _cases(value: Any) -> Any:
 
 
 def _content(value: Any) -> Any:
+    if isinstance(value, str):
+        value = value.strip().lower()
     if value not in get_args(Content):
         raise ValueError
     return value
@@ -147,24 +156,35 @@ def _secret(value: Any) -> Any:
     return value
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str | bytes | Mapping):
+def _each(read: Callable[[Any], str]) -> Callable[[Any], tuple[str, ...]]:
+    def read_all(value: Any) -> tuple[str, ...]:
+        if isinstance(value, str | bytes | Mapping):
+            raise ValueError
+        return tuple(read(each) for each in value)
+
+    return read_all
+
+
+def _field_name(value: Any) -> str:
+    # A name that masks nothing would be trusted to mask something.
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME:
         raise ValueError
-    texts = tuple(value)
-    if not all(isinstance(text, str) and text.strip() for text in texts):
+    if not value.strip(_BLANK_IN_NAMES).strip():
         raise ValueError
-    return texts
+    return value
 
 
 def _texts_text(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _pointers(value: Any) -> tuple[str, ...]:
-    texts = _texts(value)
-    if not all(split_pointer(text) for text in texts):
+def _pointer(value: Any) -> str:
+    if not isinstance(value, str):
         raise ValueError
-    return texts
+    parts = split_pointer(value)
+    if not parts or "**" in parts:  # `**` is no wildcard here, and nobody's key
+        raise ValueError
+    return value
 
 
 def _function(value: Any) -> Any:
@@ -212,11 +232,22 @@ FOLDER: Final = Kind(words="folder, or false", read=_folder, read_text=_flag_or_
 CASES: Final = Kind(
     words="file or folder, or a sequence of `Case`", read=_cases, read_text=_same, is_path=True
 )
-CONTENT: Final = Kind(words="`values`, `messages` or `digest`", read=_content, read_text=_same)
+CONTENT: Final = Kind(
+    words="`values`, `messages` or `digest`",
+    read=_content,
+    read_text=_same,
+    # The one setting that exposes every value when it is passed over.
+    instead="digest",
+)
 SECRET: Final = Kind(words="text or bytes", read=_secret, read_text=_same)
 EXPORTER: Final = Kind(words="`SpanExporter`", read=_exporter, read_text=_same)
-NAMES: Final = Kind(words="list of names", read=_texts, read_text=_texts_text)
+NAMES: Final = Kind(
+    words="list of names", read=_each(_field_name), read_text=_texts_text, read_each=_field_name
+)
 POINTERS: Final = Kind(
-    words="list of JSON pointers, as `/profile/answer`", read=_pointers, read_text=_texts_text
+    words="list of JSON pointers, as `/profile/answer`",
+    read=_each(_pointer),
+    read_text=_texts_text,
+    read_each=_pointer,
 )
 FUNCTION: Final = Kind(words="function of a text", read=_function, read_text=_same)

@@ -3,7 +3,8 @@
 Arguments come before `AGENTTRACE_*`, that before `[tool.agenttrace]` of the nearest
 `pyproject.toml`, that before the standard `OTEL_*`. Only an argument that cannot be used is
 refused: what stands in the environment or in a file is passed over and said once, because a
-program that runs must not fail for it.
+program that runs must not fail for it. Where passing over would show what was to be hidden, the
+strictest value is taken, and of a list what can be used.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ DEFAULT: Final = "default"
 ARGUMENT: Final = "argument"
 _UNREADABLE: Final = (ValueError, TypeError, OverflowError)
 _MAX_FILE: Final = 8 << 20
+_MOST_LISTED: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,19 +127,15 @@ def _options(setting: Setting, said: _Said) -> Iterator[Resolved]:
         yield Resolved(setting=setting, value=_placed(setting, value, None), origin=ARGUMENT)
     variable = setting.variable
     if variable is not None and environ.get(variable):
-        try:
-            value = setting.kind.read(setting.kind.read_text(environ[variable].strip()))
+        for value in _read(setting, variable, environ[variable], problems, is_text=True):
             yield Resolved(setting=setting, value=_placed(setting, value, None), origin=variable)
-        except _UNREADABLE:
-            problems.append(_unusable(setting, variable, environ[variable]))
     if setting.key is not None and setting.key in table:
         where = f"{setting.key} in [tool.agenttrace] of {path}"
-        try:
-            value = setting.kind.read(table[setting.key])
+        # A list may stand there as it stands in the variable.
+        is_text = setting.kind.read_each is not None and isinstance(table[setting.key], str)
+        for value in _read(setting, where, table[setting.key], problems, is_text=is_text):
             placed = _placed(setting, value, path.parent)
             yield Resolved(setting=setting, value=placed, origin=str(path))
-        except _UNREADABLE:
-            problems.append(_unusable(setting, where, table[setting.key]))
     standard = setting.standard
     if standard is not None and environ.get(standard.variable):
         value = standard.read(environ[standard.variable])
@@ -145,6 +143,33 @@ def _options(setting: Setting, said: _Said) -> Iterator[Resolved]:
             yield Resolved(setting=setting, value=value, origin=standard.variable)
     value = _placed(setting, setting.default, None)
     yield Resolved(setting=setting, value=value, origin=DEFAULT)
+
+
+def _read(
+    setting: Setting, where: str, stated: Any, problems: list[Problem], *, is_text: bool
+) -> Iterator[Any]:
+    """The value of what stands in a variable or in the project's file; none is a problem."""
+    kind = setting.kind
+    try:
+        value = kind.read_text(stated.strip()) if is_text else stated
+        if kind.read_each is None or not isinstance(value, list):
+            yield kind.read(value)
+            return
+    except _UNREADABLE:
+        problems.append(_unusable(setting, where, stated))
+        if kind.instead is not None:
+            yield kind.instead
+        return
+    good, bad = [], []
+    for each in value:
+        try:
+            good.append(kind.read_each(each))
+        except _UNREADABLE:
+            bad.append(each)
+    if bad:
+        problems.append(_unusable_entries(setting, where, bad, is_all=not good))
+    if good or not bad:
+        yield tuple(good)
 
 
 def _read_argument(setting: Setting, value: Any) -> Any:
@@ -174,10 +199,24 @@ def _placed(setting: Setting, value: Any, folder: Path | None) -> Any:
 
 def _unusable(setting: Setting, where: str, value: Any) -> Problem:
     found = "its value" if setting.is_secret else repr(value)[:60]
+    instead = setting.kind.instead
+    done = "It was passed over." if instead is None else f"`{instead}`, the strictest, was taken."
     return Problem(
         name=where.partition(" ")[0],
-        message=f"{where} takes {setting.kind.words}, not {found}. It was passed over. Correct "
-        "it, or take it out.",
+        message=f"{where} takes {setting.kind.words}, not {found}. {done} Correct it, or take it "
+        "out.",
+    )
+
+
+def _unusable_entries(setting: Setting, where: str, bad: list[Any], *, is_all: bool) -> Problem:
+    listed = ", ".join(repr(each)[:60] for each in bad[:_MOST_LISTED])
+    more = len(bad) - _MOST_LISTED
+    listed += f" and {more} more" if more > 0 else ""
+    rest = "" if is_all else ", and the rest is used"
+    return Problem(
+        name=where.partition(" ")[0],
+        message=f"{where} takes a {setting.kind.words}. Nothing can be masked by {listed}: passed "
+        f"over{rest}. Correct it, or take it out.",
     )
 
 
