@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if str(item.path).startswith(slow):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: not str(item.path).startswith(first))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_variables_of_the_product() -> Iterator[None]:
+    """Keep from programs under test what tells tests alone where material lies; they have read it.
+
+    It would be named as an unknown setting of agenttrace.
+    """
+    place = os.environ.pop("AGENTTRACE_SHARED", None)
+    yield
+    if place is not None:
+        os.environ["AGENTTRACE_SHARED"] = place
