@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from agenttrace.session._state import session
+
 # No deadline: two workers on two cores make single examples slow. In CI the examples are fixed, so
 # that a failure there is one everybody can repeat; further Python versions look at fewer.
 settings.register_profile("local", deadline=None)
@@ -44,3 +46,10 @@ def only_variables_of_the_product() -> Iterator[None]:
     yield
     if place is not None:
         os.environ["AGENTTRACE_SHARED"] = place
+
+
+@pytest.fixture
+def unconfigured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody called `configure()` in this process, as far as the test can see."""
+    for name, value in (("given", None), ("resolved", None), ("is_implicit", False)):
+        monkeypatch.setattr(session, name, value)

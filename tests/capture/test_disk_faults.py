@@ -308,6 +308,7 @@ def test_a_check_leaves_nothing_behind(tmp_path):
     assert list((tmp_path / "new").iterdir()) == []
 
 
+@pytest.mark.usefixtures("unconfigured")
 def test_a_full_disk_is_known_before_the_first_run(tmp_path):
     with small_disk(tmp_path / "disk", "8k") as disk:
         with contextlib.suppress(OSError):

@@ -14,13 +14,6 @@ from agenttrace.errors import ConfigurationError
 from agenttrace.session._state import session
 
 
-@pytest.fixture
-def unconfigured(monkeypatch):
-    """Nobody called `configure()` in this process, as far as the test can see."""
-    for name, value in (("given", None), ("resolved", None), ("is_implicit", False)):
-        monkeypatch.setattr(session, name, value)
-
-
 @pytest.mark.usefixtures("unconfigured")
 @pytest.mark.parametrize(
     "wrong",
