@@ -114,6 +114,21 @@ class UnknownCaseError(AgentTraceError):
         self.case_id = case_id
 
 
+class UnknownCodeError(AgentTraceError):
+    """An explanation was asked for of a code that no verdict holds."""
+
+    code = "unknown-code"
+
+    def __init__(self, wanted: str, near: tuple[str, ...]) -> None:
+        like = f"Near to it: {', '.join(near)}. " if near else ""
+        super().__init__(
+            f"{wanted!r:.80} is no code of a verdict, so nothing of it was explained. {like}"
+            "List all of them with: agenttrace explain"
+        )
+        self.wanted = wanted
+        self.near = near
+
+
 class UnscorableError(AgentTraceError):
     """A case asks for something this scorer cannot decide safely."""
 

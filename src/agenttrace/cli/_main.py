@@ -21,6 +21,7 @@ from agenttrace.errors import AgentTraceError, UnwritableFileError
 COMMANDS: Final = {
     "score": "judge saved evidence, against its cases where they are given",
     "show": "show one run: every record side by side, and the verdict",
+    "explain": "say what a code of a verdict means, and what to do about it",
     "clean": "remove runs from a folder of local evidence, by age, case or run",
     "doctor": "say what is installed, hooked, writable and configured here",
     "demo": "record and judge an agent with known faults, offline",
