@@ -89,15 +89,21 @@ class InvalidCaseError(AgentTraceError):
 
     code = "invalid-case"
 
-    def __init__(self, where: str, reason: str, *, line: int | None = None) -> None:
+    def __init__(
+        self, where: str, reason: str, *, line: int | None = None, instead: str = ""
+    ) -> None:
         place = where if line is None else f"{where}:{line}"
+        said = f"{reason}; {instead}" if instead else reason
         super().__init__(
-            f"{place}: {reason}. The case was not loaded and no row was judged by it. "
+            f"{place}: {said}. The case was not loaded and no row was judged by it. "
             "docs/reference/cases.md has the form."
         )
         self.where = where
         self.line = line
-        self.reason = reason
+        self.reason = said
+        self.found = reason
+        self.instead = instead
+        """What to write in its place, where one thing can be said."""
 
 
 class UnknownCaseError(AgentTraceError):

@@ -154,7 +154,7 @@ def test_bytes_that_are_no_text_are_said_with_their_line(tmp_path: Path):
     path = tmp_path / "c.jsonl"
     path.write_bytes(case_text("a").encode() + b'\n{"id": "\xff"}\n')
 
-    assert fault(path)[1:] == (2, "is no UTF-8 text")
+    assert fault(path)[1:] == (2, "is no UTF-8 text; save it as UTF-8")
 
 
 YAML = """\

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.contracts import content_revision, parse_case
+from agenttrace.contracts._parse import case_and_faults
 from agenttrace.domain import ArgumentRule, Boundary, Envelope, RuleKind
 from agenttrace.errors import InvalidCaseError
 
@@ -291,6 +292,43 @@ def test_a_random_document_is_a_case_or_an_invalid_one(document: Any):
     else:
         assert case.case_id == document["id"]
         assert case.revision
+
+
+@given(document=json_values | near_cases | st.dictionaries(st.sampled_from(FIELDS), near_cases))
+def test_a_document_has_a_fault_exactly_where_it_is_no_case(document: Any):
+    try:
+        case, is_case = parse_case(document, "here"), True
+    except InvalidCaseError:
+        case, is_case = None, False
+
+    read, faults = case_and_faults(document)
+
+    assert is_case == (not faults)
+    assert case is None or read == case
+
+
+def test_a_newer_form_is_refused_before_its_fields_are_looked_at():
+    _, faults = case_and_faults(case_with(schema_version=2, later=1, required="x"))
+
+    assert [fault.loc for fault in faults] == [("schema_version",)]
+
+
+def test_a_fault_of_one_rule_hides_none_of_the_others():
+    def both(cents: Any) -> dict[str, Any]:
+        rules = {"/a": {"equals": 1}, "/b": cents}
+        return {"name": "pay", "args": {"a": 1}, "rules": rules}
+
+    plans = [{"id": "p", "required": [both({"equals": 1}), both({"range": {"min": "1"}})]}]
+    _, faults = case_and_faults(
+        case_with(plans=plans, plan_by="any_of", contract={"fold_case": {"rules": [1]}})
+    )
+
+    assert {fault.loc for fault in faults} == {
+        ("plans", 0, "required", 0, "rules", "/a"),
+        ("plans", 0, "required", 1, "rules", "/a"),
+        ("plans", 0, "required", 1, "rules", "/b", "range", "min"),
+        ("contract", "fold_case", "rules", 0),
+    }
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the field cases are not here")

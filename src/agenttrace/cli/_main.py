@@ -21,6 +21,7 @@ from agenttrace.errors import AgentTraceError, UnwritableFileError
 COMMANDS: Final = {
     "score": "judge saved evidence, against its cases where they are given",
     "show": "show one run: every record side by side, and the verdict",
+    "check-cases": "say all that is wrong with case files, with the line of each fault",
     "explain": "say what a code of a verdict means, and what to do about it",
     "clean": "remove runs from a folder of local evidence, by age, case or run",
     "doctor": "say what is installed, hooked, writable and configured here",
@@ -80,7 +81,7 @@ def _parser(arguments: Sequence[str]) -> tuple[argparse.ArgumentParser, Any]:
             name, help=purpose, description=f"{purpose[:1].upper()}{purpose[1:]}."
         )
         if name == chosen:
-            module = import_module(f"agenttrace.cli._{name}")
+            module = import_module(f"agenttrace.cli._{name.replace('-', '_')}")
             module.add_options(sub)
     return parser, module
 

@@ -1,11 +1,15 @@
 """Cases as people write them: strict at the door, domain types inside."""
 
+from agenttrace.contracts._check import CaseCheck, CaseFault, check_cases
 from agenttrace.contracts._files import load_cases
 from agenttrace.contracts._parse import content_revision, parse_case
 from agenttrace.contracts._patterns import PatternError, check_linear, compile_pattern
 
 __all__ = [
+    "CaseCheck",
+    "CaseFault",
     "PatternError",
+    "check_cases",
     "check_linear",
     "compile_pattern",
     "content_revision",

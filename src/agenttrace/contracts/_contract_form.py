@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from agenttrace.contracts._rules import NormalizerName
-from agenttrace.contracts._values import Form, JsonFields, Name
+from agenttrace.contracts._values import Form, FormError, JsonFields, Name, refuse
 from agenttrace.domain import Contract, Envelope, ToolContract
 
 _UNIT = re.compile(r"[x/][1-9][0-9]{0,18}")
@@ -21,7 +21,10 @@ _UNIT = re.compile(r"[x/][1-9][0-9]{0,18}")
 
 def _unit(value: str) -> str:
     if not _UNIT.fullmatch(value):
-        raise ValueError(f"is {value!r:.40}, not a unit such as x100 or /100")
+        raise FormError(
+            f"is {value!r:.40}, not a unit such as x100 or /100",
+            "write x or / and the whole number that the adapter multiplies or divides by",
+        )
     return value
 
 
@@ -61,9 +64,15 @@ class ContractForm(Form):
 
     @model_validator(mode="after")
     def _renames_to_one_name_each(self) -> Self:
-        for tool, names in (self.rename or {}).items():
-            if len(set(names.values())) != len(names):
-                raise ValueError(f"renames two arguments of {tool!r} to one name")
+        refuse(
+            FormError(
+                f"renames two arguments of {tool!r:.60} to one name",
+                "give each a name of its own",
+                at=("rename", tool),
+            )
+            for tool, names in (self.rename or {}).items()
+            if len(set(names.values())) != len(names)
+        )
         return self
 
     def to_domain(self) -> Contract:

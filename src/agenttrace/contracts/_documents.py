@@ -7,18 +7,20 @@ which notation it came.
 from __future__ import annotations
 
 import errno
-import json
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from agenttrace.contracts._parse import LineOf
 from agenttrace.contracts._yaml import read_yaml
 from agenttrace.errors import InvalidCaseError, UnreadableFileError
-from agenttrace.records import JsonTextError, parse_json
+from agenttrace.records import JsonDocument, JsonTextError, Loc, Place, parse_json, places
+
+Refuse = Callable[[InvalidCaseError], None]
+"""What is done with a fault of the notation: raise it, or take it down and read on."""
+Places = Callable[[Collection[Loc]], Mapping[Loc, Place]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,15 +28,44 @@ class Document:
     """One value of a file."""
 
     value: Any
-    line_of: LineOf
+    places: Places
+    """Where values and all that stands around them are; what is not there is left out."""
+    unread: Collection[Loc] = ()
+    """Values that were refused when the notation was read, and stand as null."""
+
+    def line_of(self, loc: Loc) -> int | None:
+        """The line on which a value begins. None: nothing stands there."""
+        place = self.places([loc]).get(loc)
+        return None if place is None else place.line
+
+    def nearest_line(self, loc: Loc, *, of_key: bool = False) -> int | None:
+        """The line of a value or its key, or of the nearest value around it that is there."""
+        return nearest_line(self.places([loc]), loc, of_key=of_key)
 
 
-def read_documents(path: Path) -> Iterator[Document]:
+def nearest_line(known: Mapping[Loc, Place], loc: Loc, *, of_key: bool = False) -> int | None:
+    """As `Document.nearest_line`, where the places of many were found at once."""
+    for size in range(len(loc), -1, -1):
+        place = known.get(loc[:size])
+        if place is not None:
+            return place.key_line if of_key and size == len(loc) else place.line
+    return None
+
+
+def raise_it(error: InvalidCaseError) -> None:
+    """Stop at the first fault of the notation."""
+    raise error
+
+
+def read_documents(path: Path, refuse: Refuse = raise_it) -> Iterator[Document]:
     """The documents of one file: one in `.json`, one a line in `.jsonl`, any number in `.yaml`.
+
+    Args:
+        refuse: Is given each fault of the notation; what follows it is read where it can be.
 
     Raises:
         UnreadableFileError: The file is missing or cannot be opened.
-        InvalidCaseError: Its text is not what its name says, with the line.
+        InvalidCaseError: Its name is none of a case file; and what `refuse` raises.
         MissingExtraError: It is YAML and the extra is not installed.
     """
     read = _READERS.get(path.suffix.lower())
@@ -43,10 +74,11 @@ def read_documents(path: Path) -> Iterator[Document]:
             raise UnreadableFileError(str(path), os.strerror(errno.ENOENT))
         known = ", ".join(SUFFIXES)
         raise InvalidCaseError(str(path), f"is no case file by its name; known are {known}")
-    return read(_text_of(path), str(path))
+    text = _text_of(path, refuse)
+    return iter(()) if text is None else read(text, str(path), refuse)
 
 
-def _text_of(path: Path) -> str:
+def _text_of(path: Path, refuse: Refuse) -> str | None:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -55,25 +87,36 @@ def _text_of(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidCaseError(str(path), "is no UTF-8 text", line=line) from error
+        refuse(
+            InvalidCaseError(str(path), "is no UTF-8 text", line=line, instead="save it as UTF-8")
+        )
+        return None
 
 
-def _read_json(text: str, where: str) -> Iterator[Document]:
-    yield Document(value=_json_value(text, where), line_of=lambda loc: _line_in(text, loc))
+def _read_json(text: str, where: str, refuse: Refuse) -> Iterator[Document]:
+    found = _json_document(text, where, refuse)
+    if found is not None:
+        yield Document(value=found.value, places=partial(places, text))
 
 
-def _read_json_lines(text: str, where: str) -> Iterator[Document]:
+def _read_json_lines(text: str, where: str, refuse: Refuse) -> Iterator[Document]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield Document(value=_json_value(line, where, number), line_of=_always(number))
+            found = _json_document(line, where, refuse, number)
+            if found is not None:
+                yield Document(value=found.value, places=partial(_on_line, number))
 
 
-def _read_yaml(text: str, where: str) -> Iterator[Document]:
-    for value, lines in read_yaml(text, where):
-        yield Document(value=value, line_of=lines.get)
+def _read_yaml(text: str, where: str, refuse: Refuse) -> Iterator[Document]:
+    for found in read_yaml(text, where, refuse):
+        yield Document(
+            value=found.value,
+            places=partial(_among, found.places),
+            unread=frozenset(found.unread),
+        )
 
 
-_READERS: Final[dict[str, Callable[[str, str], Iterator[Document]]]] = {
+_READERS: Final[dict[str, Callable[[str, str, Refuse], Iterator[Document]]]] = {
     ".json": _read_json,
     ".jsonl": _read_json_lines,
     ".yaml": _read_yaml,
@@ -82,66 +125,25 @@ _READERS: Final[dict[str, Callable[[str, str], Iterator[Document]]]] = {
 SUFFIXES: Final = tuple(_READERS)
 
 
-def _always(line: int) -> LineOf:
-    return lambda _loc: line
+def _on_line(line: int, wanted: Collection[Loc]) -> dict[Loc, Place]:
+    return dict.fromkeys(wanted, Place(line=line, key_line=line))
 
 
-def _json_value(text: str, where: str, line: int | None = None) -> Any:
+def _among(known: Mapping[Loc, Place], _wanted: Collection[Loc]) -> Mapping[Loc, Place]:
+    return known
+
+
+def _json_document(
+    text: str, where: str, refuse: Refuse, line: int | None = None
+) -> JsonDocument | None:
     try:
         document = parse_json(text)
     except JsonTextError as error:
         found = "the file ends in the middle of the JSON" if error.truncated else error.reason
-        raise InvalidCaseError(
-            where, f"is no JSON ({found}, column {error.column})", line=line or error.line
-        ) from error
-    if document.duplicates:
-        first = document.duplicates[0]
-        raise InvalidCaseError(
-            where, f"has the key {first.pointer!r:.80} twice", line=line or first.line
-        )
-    return document.value
-
-
-def _line_in(text: str, wanted: tuple[str | int, ...]) -> int | None:
-    """The line on which a value of a valid JSON text begins. None: nothing stands there."""
-    try:
-        at = _after_space(text, 0)
-        for part in wanted:
-            found = _child(text, at, part)
-            if found is None:
-                return None
-            at = found
-    except (ValueError, RecursionError):
+        reason = f"is no JSON ({found}, column {error.column})"
+        refuse(InvalidCaseError(where, reason, line=line or error.line))
         return None
-    return text.count("\n", 0, at) + 1
-
-
-def _child(text: str, at: int, wanted: str | int) -> int | None:
-    """Where a member of the object or list that begins here begins."""
-    if text[at : at + 1] not in ("{", "["):
-        return None
-    is_object = text[at] == "{"
-    at = _after_space(text, at + 1)
-    index = 0
-    while text[at] not in "}]":
-        part: str | int = index
-        if is_object:
-            part, at = _DECODER.raw_decode(text, at)
-            at = _after_space(text, _after_space(text, at) + 1)
-        if part == wanted:
-            return at
-        _, at = _DECODER.raw_decode(text, at)
-        at = _after_space(text, at)
-        if text[at] == ",":
-            at = _after_space(text, at + 1)
-        index += 1
-    return None
-
-
-_DECODER: Final = json.JSONDecoder()
-_SPACE: Final = re.compile(r"[ \t\n\r]*")
-
-
-def _after_space(text: str, at: int) -> int:
-    match = _SPACE.match(text, at)
-    return match.end() if match else at
+    for one in document.duplicates:
+        reason = f"has the key {one.pointer!r:.80} twice"
+        refuse(InvalidCaseError(where, reason, line=line or one.line, instead="keep one of them"))
+    return document

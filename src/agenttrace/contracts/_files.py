@@ -10,13 +10,18 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from agenttrace.contracts._documents import SUFFIXES, Document, read_documents
-from agenttrace.contracts._parse import LineOf, parse_case
+from agenttrace.contracts._documents import (
+    SUFFIXES,
+    Document,
+    Refuse,
+    raise_it,
+    read_documents,
+)
+from agenttrace.contracts._parse import case_or_faults, invalid
 from agenttrace.contracts._values import described
 from agenttrace.domain import Case
 from agenttrace.errors import InvalidCaseError, UnreadableFileError
-
-Loc = tuple[str | int, ...]
+from agenttrace.records import Loc
 
 
 def load_cases(path: Path | str, *more: Path | str) -> tuple[Case, ...]:
@@ -33,10 +38,14 @@ def load_cases(path: Path | str, *more: Path | str) -> tuple[Case, ...]:
     """
     cases: list[Case] = []
     places: dict[str, str] = {}
-    for file in _files((path, *more)):
+    for file in case_files((path, *more)):
         for document in read_documents(file):
-            for loc, one in _cases_in(document, str(file)):
-                case = parse_case(one, str(file), line_of=_lines_below(document, loc))
+            for loc, one in cases_in(document, str(file)):
+                case, faults = case_or_faults(one)
+                if case is None:
+                    first = faults[0]
+                    at = document.nearest_line((*loc, *first.loc), of_key=first.is_about_key)
+                    raise invalid(faults, str(file), at)
                 line = document.line_of((*loc, "id"))
                 if case.case_id in places:
                     reason = (
@@ -52,7 +61,12 @@ def load_cases(path: Path | str, *more: Path | str) -> tuple[Case, ...]:
     return tuple(cases)
 
 
-def _files(paths: Collection[Path | str]) -> Iterator[Path]:
+def case_files(paths: Collection[Path | str]) -> Iterator[Path]:
+    """The files that paths name, and those of case files' names in folders.
+
+    Raises:
+        UnreadableFileError: A folder cannot be listed.
+    """
     for path in map(Path, paths):
         if not path.is_dir():
             yield path
@@ -67,22 +81,24 @@ def _files(paths: Collection[Path | str]) -> Iterator[Path]:
                 yield file
 
 
-def _lines_below(document: Document, loc: Loc) -> LineOf:
-    return lambda inner: document.line_of(loc + inner)
-
-
-def _cases_in(document: Document, where: str) -> Iterator[tuple[Loc, Any]]:
+def cases_in(
+    document: Document, where: str, refuse: Refuse = raise_it
+) -> Iterator[tuple[Loc, Any]]:
+    """Each case of a document, and where in it that stands."""
     value: Any = document.value
     loc: Loc = ()
     if isinstance(value, dict) and "cases" in value:
-        others = sorted(value.keys() - {"cases"})
-        if others:
-            reason = f"has the field {others[0]!r:.60} beside cases; cases stands alone"
-            raise InvalidCaseError(where, reason, line=document.line_of((others[0],)))
+        for other in sorted(value.keys() - {"cases"}):
+            place = document.places([(other,)]).get((other,))
+            line = None if place is None else place.key_line
+            reason = f"has the field {other!r:.60} beside cases"
+            refuse(InvalidCaseError(where, reason, line=line, instead="cases stands alone"))
         value, loc = value["cases"], ("cases",)
         if not isinstance(value, list):
             reason = f"cases is {described(value)}, not a list"
-            raise InvalidCaseError(where, reason, line=document.line_of(loc))
+            line = document.line_of(loc)
+            refuse(InvalidCaseError(where, reason, line=line, instead="write a list"))
+            return
     if isinstance(value, list):
         for index, one in enumerate(value):
             yield (*loc, index), one

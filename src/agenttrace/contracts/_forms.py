@@ -6,7 +6,7 @@ into need no second look.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -17,10 +17,12 @@ from agenttrace.contracts._values import (
     Count,
     FieldPointer,
     Form,
+    FormError,
     Json,
     JsonFields,
     Name,
     Pointer,
+    refuse,
 )
 from agenttrace.domain import MISSING
 from agenttrace.records import at_pointer, canonical
@@ -40,13 +42,23 @@ class RequiredForm(Form):
 
     @model_validator(mode="after")
     def _says_each_field_once(self) -> Self:
+        refuse(self._twice_said())
+        return self
+
+    def _twice_said(self) -> Iterator[FormError]:
         for pointer in self.rules:
+            at = ("rules", pointer)
             if at_pointer(self.args, pointer, MISSING) is not MISSING:
-                raise ValueError(f"gives {pointer} both a literal in args and a rule; keep one")
+                yield FormError(
+                    f"gives {pointer:.60} both a literal in args and a rule", "keep one", at=at
+                )
             above = next((p for p in self.rules if pointer.startswith(f"{p}/")), None)
             if above is not None:
-                raise ValueError(f"has a rule for {pointer} inside the rule for {above}; keep one")
-        return self
+                yield FormError(
+                    f"has a rule for {pointer:.60} inside the rule for {above:.60}",
+                    "keep one",
+                    at=at,
+                )
 
 
 class ForbiddenForm(Form):
@@ -93,7 +105,10 @@ class LeakForm(Form):
 
 def _several(value: list[str]) -> list[str]:
     if len(value) < 2:
-        raise ValueError(f"needs two or more tool names to say an order, and has {len(value)}")
+        raise FormError(
+            f"has {len(value)} of the two or more tool names that say an order",
+            "add the others, or take it out",
+        )
     return value
 
 
@@ -123,35 +138,72 @@ class CaseForm(Form):
 
     @model_validator(mode="after")
     def _does_not_contradict_itself(self) -> Self:
-        self._check_plans()
-        _refuse_repeats("sequence", [rule.id for rule in self.sequence or ()])
+        refuse(self._contradictions())
+        return self
+
+    def _contradictions(self) -> Iterator[FormError]:
+        yield from self._faults_of_plans()
+        yield from _repeats("sequence", [rule.id for rule in self.sequence or ()], "id")
         for tool, least in (self.min_calls or {}).items():
             most = (self.max_calls or {}).get(tool)
             if most is not None and most < least:
-                raise ValueError(
-                    f"asks for at least {least} calls of {tool!r} in min_calls and at most {most} "
-                    "in max_calls; no run can do both"
+                yield FormError(
+                    f"asks for at least {least} calls of {tool!r:.60} in min_calls and at most "
+                    f"{most} in max_calls",
+                    "no run can do both: lower the one or raise the other",
+                    at=("min_calls", tool),
                 )
-        return self
 
-    def _check_plans(self) -> None:
+    def _faults_of_plans(self) -> Iterator[FormError]:
         if bool(self.plans) != (self.plan_by is not None):
-            raise ValueError("needs plans and plan_by together, or neither of them")
+            yield FormError(
+                "has only one of plans and plan_by",
+                "it needs plans and plan_by together, or neither of them",
+                at=("plans" if self.plans else "plan_by",),
+            )
+            return
         if not self.plans:
             return
         if self.required or (self.required is None and "required" in self.model_fields_set):
-            raise ValueError("has plans, so its own required must be [] or left out")
-        _refuse_repeats("plans", [plan.id for plan in self.plans])
-        has_when = ["when" in plan.model_fields_set for plan in self.plans]
+            yield FormError(
+                "has plans and calls beside them",
+                "its own required must be [] or left out",
+                at=("required",),
+            )
+        yield from _repeats("plans", [plan.id for plan in self.plans], "id")
         if self.plan_by == "router":
-            if not all(has_when):
-                raise ValueError("chooses the plan by router, so every plan needs when")
-            _refuse_repeats("plans by when", [canonical(plan.when) for plan in self.plans])
-        elif any(has_when):
-            raise ValueError("chooses any of its plans, so none of them may have when")
+            for index, plan in enumerate(self.plans):
+                if not _has_when(plan):
+                    yield FormError(
+                        f"chooses the plan by router, and the plan {plan.id!r:.60} has no when",
+                        "every plan needs when",
+                        at=("plans", index),
+                    )
+            values = [canonical(plan.when) for plan in self.plans if _has_when(plan)]
+            if len(values) == len(self.plans):
+                yield from _repeats("plans by when", values, "when")
+        else:
+            for index, plan in enumerate(self.plans):
+                if _has_when(plan):
+                    yield FormError(
+                        f"chooses any of its plans, and the plan {plan.id!r:.60} has a when",
+                        "none of them may have when",
+                        at=("plans", index, "when"),
+                    )
 
 
-def _refuse_repeats(what: str, names: list[str]) -> None:
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise ValueError(f"has {what} with {repeated[0]!r:.60} twice; each needs its own")
+def _has_when(plan: PlanForm) -> bool:
+    return "when" in plan.model_fields_set
+
+
+def _repeats(what: str, names: list[str], key: str) -> Iterator[FormError]:
+    """Every name that an earlier item of the list has, with the place of the later one."""
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield FormError(
+                f"has {what} with {name!r:.60} twice",
+                "each needs its own",
+                at=(what.split(maxsplit=1)[0], index, key),
+            )
+        seen.add(name)

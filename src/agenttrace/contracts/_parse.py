@@ -1,15 +1,18 @@
-"""One case document to one `Case`, or one sentence about the first thing that is wrong with it."""
+"""One case document to one `Case`, or one sentence about the first thing that is wrong with it.
+
+`case_and_faults` says all that is wrong, for whoever repairs a case; loading stops at the first.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
+from agenttrace.contracts._form_faults import FormFault, form_faults
 from agenttrace.contracts._forms import NEWEST_FORM, CaseForm, RequiredForm, SideForm
 from agenttrace.contracts._rules import RuleForm
 from agenttrace.contracts._values import described
@@ -26,12 +29,17 @@ from agenttrace.domain import (
     SequenceSide,
 )
 from agenttrace.errors import InvalidCaseError
-from agenttrace.records import dump_json, to_plain
+from agenttrace.records import Loc, dump_json, to_plain
 
-LineOf = Callable[[tuple[str | int, ...]], int | None]
+LineOf = Callable[[Loc], int | None]
 """Keys and indexes of a value, from the document's root, to its line."""
 
 _SHORT_DIGEST: Final = 16
+_PLANS: Final = frozenset({"plans", "plan_by"})
+"""Fields that say nothing without each other."""
+_OF_RULES: Final = frozenset({"rules", "where", "outcome"})
+"""Fields that map pointers to rules, each of which can be left out by itself."""
+_MOST_ROUNDS: Final = 16
 
 
 def parse_case(document: Mapping[str, Any], where: str, *, line_of: LineOf | None = None) -> Case:
@@ -53,23 +61,107 @@ def parse_case(document: Mapping[str, Any], where: str, *, line_of: LineOf | Non
         >>> parse_case({"id": "case-1", "required": []}, "here").required
         ()
     """
-    if not isinstance(document, dict):
-        reason = f"the case is {described(document)}, not an object"
-        raise InvalidCaseError(where, reason, line=_line(line_of, ()))
+    case, faults = case_or_faults(document)
+    if case is None:
+        loc = faults[0].loc
+        lines = (line_of(loc[:n]) for n in range(len(loc), -1, -1)) if line_of is not None else ()
+        raise invalid(faults, where, next((line for line in lines if line is not None), None))
+    return case
+
+
+def case_and_faults(document: Any) -> tuple[Case | None, tuple[FormFault, ...]]:
+    """A case and all that is wrong with it; with faults it is what can be read all the same.
+
+    Questions that several fields answer together are asked of the fields that fit: a run that
+    nobody can make is found beside a misspelt field.
+    """
+    case, faults = case_or_faults(document)
+    found = dict.fromkeys(faults)
+    for _ in range(_MOST_ROUNDS):
+        if case is not None or not isinstance(document, dict) or _newer(document):
+            break
+        unfit = {way for fault in faults if (way := _unfit(fault))}
+        if not unfit and "id" in document:
+            break
+        # Whole fields go last: while one is there, its sound parts are asked too.
+        left = _without(document, {way for way in unfit if len(way) > 1} or unfit)
+        left.setdefault("id", "unnamed")
+        case, faults = case_or_faults(left)
+        found.update(dict.fromkeys(faults))
+        document = left
+    return case, tuple(found)
+
+
+def _unfit(fault: FormFault) -> Loc:
+    """What is left out, so that the rest can be asked.
+
+    Never an item of a list: all after it would move up, and be reported at another place.
+    """
+    if fault.is_about_key:
+        return fault.loc
+    for size, part in enumerate(fault.loc[:-1], start=1):
+        if part in _OF_RULES and isinstance(fault.loc[size], str):
+            return fault.loc[: size + 1]
+    return fault.loc[:1]
+
+
+def _without(document: dict[str, Any], unfit: Iterable[Loc]) -> dict[str, Any]:
+    left = dict(document)
+    for loc in unfit:
+        for way in [(name,) for name in _PLANS] if loc[0] in _PLANS and len(loc) == 1 else [loc]:
+            _leave_out(left, way)
+    return left
+
+
+def _leave_out(left: Any, way: Loc) -> None:
+    """Take a value out of its object, and copy what stands around it."""
+    for part in way[:-1]:
+        if isinstance(left, dict) and part not in left:
+            return  # what stands around it is out already
+        inner = left[part]
+        left[part] = dict(inner) if isinstance(inner, dict) else list(inner)
+        left = left[part]
+    left.pop(way[-1], None)
+
+
+def _newer(document: dict[str, Any]) -> bool:
+    """Whether a case has a form that is not known here, so that no field of it can be judged."""
     version = document.get("schema_version", NEWEST_FORM)
-    if version.__class__ is int and version > NEWEST_FORM:
-        reason = f"schema_version {version} is newer than {NEWEST_FORM}, the newest known here"
-        raise InvalidCaseError(where, reason, line=_line(line_of, ("schema_version",)))
+    return version.__class__ is int and bool(version > NEWEST_FORM)
+
+
+def invalid(faults: Sequence[FormFault], where: str, line: int | None) -> InvalidCaseError:
+    """The error that refuses a case with these faults."""
+    more = f" ({len(faults) - 1} more to repair in this case)" if len(faults) > 1 else ""
+    return InvalidCaseError(where, f"{faults[0]}{more}", line=line)
+
+
+def case_or_faults(document: Any) -> tuple[Case | None, tuple[FormFault, ...]]:
+    """A case without a fault, or the faults that its fields have."""
+    if not isinstance(document, dict):
+        return None, (FormFault(found=f"is {described(document)}, not an object"),)
+    if _newer(document):
+        version = described(document["schema_version"])
+        found = f"is {version}, newer than {NEWEST_FORM}, the newest known here"
+        newer = FormFault(
+            loc=("schema_version",),
+            found=found,
+            instead="upgrade agenttrace, or write the older form",
+            is_plain=False,
+        )
+        return None, (newer,)
     try:
         form = CaseForm.model_validate(document)
     except ValidationError as error:
-        raise _invalid(error, where, line_of) from None
+        faults = error.errors(include_url=False, include_context=True, include_input=True)
+        return None, tuple(one for fault in faults for one in form_faults(fault))
     except RecursionError:
-        raise InvalidCaseError(where, "the case is nested too deeply to be read") from None
+        deep = FormFault(found="is nested too deeply to be read", instead="nest it less")
+        return None, (deep,)
     case = _to_case(form)
     if case.revision is None:
         case = replace(case, revision=content_revision(case))
-    return case
+    return case, ()
 
 
 def content_revision(case: Case) -> str:
@@ -128,57 +220,3 @@ def _side(form: SideForm) -> SequenceSide:
 
 def _rules(forms: Mapping[str, RuleForm]) -> dict[str, ArgumentRule]:
     return {pointer: form.to_domain() for pointer, form in forms.items()}
-
-
-def _invalid(error: ValidationError, where: str, line_of: LineOf | None) -> InvalidCaseError:
-    faults = error.errors(include_url=False, include_context=True, include_input=True)
-    first = faults[0]
-    loc = tuple(part for part in first["loc"] if part != "[key]")
-    more = f" ({len(faults) - 1} more to repair in this case)" if len(faults) > 1 else ""
-    return InvalidCaseError(
-        where, f"{_place(loc)} {_reason(first)}{more}", line=_line(line_of, loc)
-    )
-
-
-def _place(loc: tuple[str | int, ...]) -> str:
-    if not loc:
-        return "the case"
-    parts = (f".{p}" if str(p).isidentifier() else f"[{p!r:.60}]" for p in loc)
-    return "".join(parts).removeprefix(".")
-
-
-def _reason(fault: ErrorDetails) -> str:
-    kind = fault["type"]
-    if kind == "value_error":
-        return str(fault["ctx"]["error"])
-    if kind == "extra_forbidden":
-        return "is an unknown field"
-    if kind == "missing":
-        return "is missing"
-    found = described(fault["input"])
-    if kind == "literal_error":
-        return f"is {found}, not {fault['ctx']['expected']}"
-    if kind in _NEEDED:
-        return f"is {found}, not {_NEEDED[kind]}"
-    return f"is {found}: {fault['msg'].lower()}"
-
-
-_NEEDED: Final = {
-    "bool_type": "true or false",
-    "dict_type": "an object",
-    "greater_than_equal": "0 or more",
-    "int_type": "an integer",
-    "list_type": "a list",
-    "model_type": "an object",
-    "string_too_short": "a text with something in it",
-    "string_type": "a text",
-    "too_short": "a list with something in it",
-}
-
-
-def _line(line_of: LineOf | None, loc: tuple[str | int, ...]) -> int | None:
-    """The line of the value, or of the nearest one around it: a missing field has none."""
-    if line_of is None:
-        return None
-    lines = (line_of(loc[:size]) for size in range(len(loc), -1, -1))
-    return next((line for line in lines if line is not None), None)

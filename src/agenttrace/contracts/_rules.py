@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from agenttrace.contracts._patterns import PatternError, compile_pattern
-from agenttrace.contracts._values import Count, Form, Json, Number
+from agenttrace.contracts._values import Count, Form, FormError, Json, Number
 from agenttrace.domain import ArgumentRule, RuleKind
 from agenttrace.scoring import compile_patterns_with, normalizer_names
 
@@ -18,21 +18,26 @@ def _pattern(value: str) -> str:
     try:
         compile_pattern(value)
     except PatternError as error:
-        raise ValueError(f"has a pattern that was refused: {error}") from None
+        raise FormError(
+            f"has a pattern that was refused: {error}",
+            "write one that docs/reference/cases.md says is linear, or use one_of",
+        ) from None
     return value
 
 
 def _only_true(value: bool) -> bool:
     if not value:
-        raise ValueError("is false; leave the rule out instead")
+        raise FormError("is false", "leave the rule out instead")
     return value
 
 
 def known_normalizer(value: str) -> str:
     """Refuse a name under which no normalizer is registered."""
     if value not in normalizer_names():
-        known = ", ".join(normalizer_names())
-        raise ValueError(f"names the unknown normalizer {value!r:.40}; known: {known}")
+        raise FormError(
+            f"names the unknown normalizer {value!r:.40}",
+            f"known: {', '.join(normalizer_names())}",
+        )
     return value
 
 
@@ -72,7 +77,9 @@ class ToleranceForm(Form):
     @model_validator(mode="after")
     def _is_not_negative(self) -> Self:
         if self.abs < 0:
-            raise ValueError("has a negative abs, which no value can meet")
+            raise FormError(
+                "has a negative abs, which no value can meet", "write 0 or more", at=("abs",)
+            )
         return self
 
 
@@ -95,13 +102,24 @@ class RuleForm(Form):
         if len(kinds) != 1:
             listed = ", ".join(RuleKind)
             found = " and ".join(kinds) or "none"
-            raise ValueError(f"asks {found}; exactly one is needed of: {listed}")
+            raise FormError(f"asks {found}", f"exactly one is needed of: {listed}")
         if ("value" in self.model_fields_set) != (kinds == [RuleKind.NORMALIZER]):
-            raise ValueError("needs normalizer and value together, or neither of them")
+            raise FormError(
+                "has only one of normalizer and value",
+                "it needs normalizer and value together, or neither of them",
+            )
         if kinds[0] != RuleKind.EQUALS and getattr(self, kinds[0]) is None:
-            raise ValueError(f"has null for {kinds[0]}, which asks nothing")
+            raise FormError(
+                f"has null for {kinds[0]}, which asks nothing",
+                "say what is asked, or leave the rule out",
+                at=(kinds[0],),
+            )
         if kinds == [RuleKind.ONE_OF] and not self.one_of:
-            raise ValueError("has an empty one_of, which no value can meet")
+            raise FormError(
+                "has an empty one_of, which no value can meet",
+                "list the values that are right",
+                at=("one_of",),
+            )
         return self
 
     def to_domain(self) -> ArgumentRule:
@@ -117,8 +135,10 @@ class RuleForm(Form):
 
 def _check_ends(form: RangeForm | LengthForm) -> None:
     if form.min is None and form.max is None:
-        raise ValueError("has neither min nor max")
+        raise FormError("has neither min nor max", "write one of them, or both")
     if form.min is not None and form.max is not None and form.min > form.max:
-        raise ValueError(
-            f"has a min of {form.min} above its max of {form.max}, which no value can meet"
+        raise FormError(
+            f"has a min of {form.min} above its max of {form.max}, which no value can meet",
+            "exchange them",
+            at=("min",),
         )

@@ -7,11 +7,33 @@ in one sentence what was found.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from agenttrace.records import at_pointer
+
+
+class FormError(ValueError):
+    """What somebody wrote and cannot be, and what to write instead."""
+
+    def __init__(self, found: str, instead: str, *, at: tuple[str | int, ...] = ()) -> None:
+        super().__init__(f"{found}; {instead}")
+        self.found = found
+        self.instead = instead
+        self.at = at
+        """Where it stands, below the form that refuses it."""
+        self.others: tuple[FormError, ...] = ()
+        """What else the same form refuses."""
+
+
+def refuse(faults: Iterable[FormError]) -> None:
+    """Raise the first of several faults, with the others on it; nothing, where there is none."""
+    every = list(faults)
+    if every:
+        every[0].others = tuple(every[1:])
+        raise every[0]
 
 
 class Form(BaseModel):
@@ -48,21 +70,28 @@ def check_json(value: Any) -> Any:
         if kind is dict:
             for key in one:
                 if key.__class__ is not str:
-                    raise ValueError(f"holds a key that is {described(key)}, not text")
+                    raise FormError(
+                        f"holds a key that is {described(key)}, not text", "write it in quotes"
+                    )
             todo.extend(one.values())
         elif kind is list:
             todo.extend(one)
         elif kind is float:
             if not math.isfinite(one):
-                raise ValueError("holds a number that is not finite, which JSON has no text for")
+                raise FormError(
+                    "holds a number that is not finite, which JSON has no text for",
+                    "write a finite number, or text",
+                )
         elif one is not None and kind not in (str, int, bool):
-            raise ValueError(f"holds a value {described(one)}, which JSON cannot hold")
+            raise FormError(
+                f"holds a value {described(one)}, which JSON cannot hold", "write a JSON value"
+            )
     return value
 
 
 def _number(value: Any) -> Any:
     if value.__class__ not in (int, float) or not math.isfinite(value):
-        raise ValueError(f"is {described(value)}, not a number")
+        raise FormError(f"is {described(value)}, not a number", "write a number")
     return value
 
 
@@ -70,16 +99,16 @@ def _pointer(value: str) -> str:
     try:
         at_pointer(None, value, None)
     except ValueError:
-        raise ValueError(
-            f"is {described(value)}, not a JSON Pointer: it starts with / and writes ~ as ~0 "
-            "and / as ~1"
+        raise FormError(
+            f"is {described(value)}, not a JSON Pointer",
+            "start it with / and write ~ as ~0 and / as ~1 in names",
         ) from None
     return value
 
 
 def _path_inside(value: str) -> str:
     if not value:
-        raise ValueError("is empty; a JSON Pointer to a field, such as /amount, is needed")
+        raise FormError("is empty", "a JSON Pointer to a field, such as /amount, is needed")
     return _pointer(value)
 
 

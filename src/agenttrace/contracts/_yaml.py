@@ -8,13 +8,13 @@ other plain text is text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from agenttrace.errors import InvalidCaseError, MissingExtraError
-
-Lines = dict[tuple[str | int, ...], int]
+from agenttrace.records import Loc, Place
 
 _MOST_VALUES: Final = 100_000
 """Aliases can make a small file a huge value."""
@@ -32,12 +32,28 @@ _NOTATIONS: Final = (
 )
 
 
-def read_yaml(text: str, where: str) -> Iterator[tuple[Any, Lines]]:
-    """The documents of a YAML text, each with the lines on which its values begin.
+@dataclass(kw_only=True)
+class YamlDocument:
+    """One document of a YAML text."""
+
+    value: Any = None
+    places: dict[Loc, Place] = field(default_factory=dict)
+    """The lines on which its values and their keys begin."""
+    unread: set[Loc] = field(default_factory=set)
+    """Values that were refused, and stand as null."""
+
+
+def read_yaml(
+    text: str, where: str, refuse: Callable[[InvalidCaseError], None]
+) -> Iterator[YamlDocument]:
+    """The documents of a YAML text.
+
+    Args:
+        refuse: Is given each thing that JSON cannot hold; where it returns, null stands there.
+            What comes after a text that is no YAML is not read.
 
     Raises:
         MissingExtraError: PyYAML is not installed.
-        InvalidCaseError: The text is no YAML, or holds what JSON cannot.
     """
     try:
         yaml: Any = import_module("yaml")
@@ -48,60 +64,86 @@ def read_yaml(text: str, where: str) -> Iterator[tuple[Any, Lines]]:
         loader.add_implicit_resolver(_TAG + name, pattern, list(first))
     try:
         for node in yaml.compose_all(text, Loader=loader):
-            lines: Lines = {}
-            yield _Values(where, lines).of(node, ()), lines
+            yield _Values(where, refuse).document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
         line = None if mark is None else mark.line + 1
-        raise InvalidCaseError(where, f"is no YAML ({reason})", line=line) from error
-    except RecursionError as error:
-        raise InvalidCaseError(where, "is nested too deeply to be read") from error
+        refuse(InvalidCaseError(where, f"is no YAML ({reason})", line=line))
+    except RecursionError:
+        refuse(InvalidCaseError(where, "is nested too deeply to be read", instead="nest it less"))
+    except _TooMuchError as error:
+        refuse(error.fault)
+
+
+class _TooMuchError(Exception):
+    """A document is too large to be read on."""
+
+    def __init__(self, fault: InvalidCaseError) -> None:
+        super().__init__(fault)
+        self.fault = fault
 
 
 class _Values:
     """Turns nodes into JSON values and notes their lines."""
 
-    def __init__(self, where: str, lines: Lines) -> None:
+    def __init__(self, where: str, refuse: Callable[[InvalidCaseError], None]) -> None:
         self.where = where
-        self.lines = lines
+        self._refuse = refuse
+        self.made = YamlDocument()
         self.open: set[int] = set()
-        self.made = 0
+        self.count = 0
 
-    def of(self, node: Any, loc: tuple[str | int, ...]) -> Any:
-        self.made += 1
-        if self.made > _MOST_VALUES:
-            self.refuse(node, f"holds more than {_MOST_VALUES} values once aliases are resolved")
-        self.lines[loc] = node.start_mark.line + 1
+    def document(self, node: Any) -> YamlDocument:
+        self.made.value = self.of(node, ())
+        return self.made
+
+    def of(self, node: Any, loc: Loc, key_node: Any = None) -> Any:
+        self.count += 1
+        if self.count > _MOST_VALUES:
+            reason = f"holds more than {_MOST_VALUES} values once aliases are resolved"
+            raise _TooMuchError(InvalidCaseError(self.where, reason, line=_line(node)))
+        line = _line(node)
+        key_line = line if key_node is None else _line(key_node)
+        self.made.places[loc] = Place(line=line, key_line=key_line)
         kind = node.id
         if kind == "scalar":
-            return self.scalar(node)
+            return self.scalar(node, loc)
         if id(node) in self.open:
-            self.refuse(node, "holds a value that contains itself")
+            return self.refuse(node, "holds a value that contains itself", loc)
         if node.tag not in (_TAG + "map", _TAG + "seq"):
-            self.refuse(node, f"has the tag {node.tag!r:.60}, which JSON does not know")
+            return self.refuse(node, f"has the tag {node.tag!r:.60}, which JSON does not know", loc)
         self.open.add(id(node))
         value = self.mapping(node, loc) if kind == "mapping" else self.items(node, loc)
         self.open.discard(id(node))
         return value
 
-    def items(self, node: Any, loc: tuple[str | int, ...]) -> list[Any]:
+    def items(self, node: Any, loc: Loc) -> list[Any]:
         return [self.of(item, (*loc, index)) for index, item in enumerate(node.value)]
 
-    def mapping(self, node: Any, loc: tuple[str | int, ...]) -> dict[str, Any]:
+    def mapping(self, node: Any, loc: Loc) -> dict[str, Any]:
         made: dict[str, Any] = {}
         for key_node, item in node.value:
-            key = self.scalar(key_node) if key_node.id == "scalar" else None
-            if not isinstance(key, str):
-                self.refuse(key_node, "has a key that is no text; put it in quotes")
-            if key == "<<" and key_node.style is None:
-                self.refuse(key_node, "merges with <<, which is not supported; repeat the fields")
+            key = self.key(key_node)
+            if key is None:
+                continue
             if key in made:
-                self.refuse(key_node, f"has the key {key!r:.80} twice")
-            made[key] = self.of(item, (*loc, key))
+                self.refuse(key_node, f"has the key {key!r:.80} twice", instead="keep one of them")
+            made[key] = self.of(item, (*loc, key), key_node)
         return made
 
-    def scalar(self, node: Any) -> Any:
+    def key(self, node: Any) -> str | None:
+        key = node.value if node.id == "scalar" and node.tag in (_TAG + "str", "!") else None
+        if not isinstance(key, str):
+            self.refuse(node, "has a key that is no text", instead="put it in quotes")
+            return None
+        if key == "<<" and node.style is None:
+            reason = "merges with <<, which is not supported"
+            self.refuse(node, reason, instead="repeat the fields")
+            return None
+        return key
+
+    def scalar(self, node: Any, loc: Loc) -> Any:
         text, name = node.value, node.tag.removeprefix(_TAG)
         if name == "str" or node.tag == "!":
             return text
@@ -110,25 +152,28 @@ class _Values:
         if name == "bool" and text.lower() in ("true", "false"):
             return text.lower() == "true"
         if name in ("int", "float") and _PATTERNS[name].fullmatch(text):
-            return self.number(node, name)
+            return self.number(node, name, loc)
         if name == "nan":
-            self.refuse(node, f"holds {text}, which JSON has no text for; quote it if it is text")
-        return self.refuse(node, f"has the tag {node.tag!r:.60}, which JSON does not know")
+            reason = f"holds {text}, which JSON has no text for"
+            return self.refuse(node, reason, loc, instead="quote it if it is text")
+        return self.refuse(node, f"has the tag {node.tag!r:.60}, which JSON does not know", loc)
 
-    def number(self, node: Any, name: str) -> int | float:
+    def number(self, node: Any, name: str, loc: Loc) -> int | float | None:
         try:
-            value = int(node.value) if name == "int" else float(node.value)
+            return int(node.value) if name == "int" else float(node.value)
         except ValueError as error:
-            raise InvalidCaseError(
-                self.where, f"holds a number that is too long ({error})", line=self.line(node)
-            ) from error
-        return value
+            self.refuse(node, f"holds a number that is too long ({error})", loc)
+            return None
 
-    def line(self, node: Any) -> int:
-        return int(node.start_mark.line) + 1
+    def refuse(self, node: Any, reason: str, loc: Loc | None = None, *, instead: str = "") -> None:
+        """Null for what JSON cannot hold, once it is said."""
+        self._refuse(InvalidCaseError(self.where, reason, line=_line(node), instead=instead))
+        if loc is not None:
+            self.made.unread.add(loc)
 
-    def refuse(self, node: Any, reason: str) -> NoReturn:
-        raise InvalidCaseError(self.where, reason, line=self.line(node))
+
+def _line(node: Any) -> int:
+    return int(node.start_mark.line) + 1
 
 
 _PATTERNS: Final = {name: pattern for name, pattern, _ in _NOTATIONS}

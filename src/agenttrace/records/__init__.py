@@ -16,9 +16,11 @@ from agenttrace.records._codec import (
     travels,
 )
 from agenttrace.records._events import EVENT_NAMES, EVENT_SHAPES, NO_CONTENT
+from agenttrace.records._json_places import Loc, Place, places
 from agenttrace.records._json_text import (
     Arguments,
     Found,
+    JsonDocument,
     JsonTextError,
     at_pointer,
     canonical,
@@ -43,7 +45,10 @@ __all__ = [
     "Arguments",
     "Event",
     "Found",
+    "JsonDocument",
     "JsonTextError",
+    "Loc",
+    "Place",
     "Record",
     "RecordKind",
     "RunEnd",
@@ -59,6 +64,7 @@ __all__ = [
     "mask_text",
     "parse_arguments",
     "parse_json",
+    "places",
     "plain_to_attributes",
     "record_from_attributes",
     "record_from_plain",

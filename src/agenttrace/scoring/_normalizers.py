@@ -7,7 +7,7 @@ run at registration, so that a normalizer cannot quietly swallow a difference th
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -33,6 +33,17 @@ class Normalizer:
         """Normalize text; every other value passes unchanged."""
         return self.function(value) if isinstance(value, str) else value
 
+    def faults(self) -> Iterator[str]:
+        """Run the pairs, and say each that comes out the other way or is not there."""
+        if not self.accepts or not self.rejects:
+            yield "needs a pair it accepts and a pair it rejects"
+        for left, right in self.accepts:
+            if self.function(left) != self.function(right):
+                yield f"does not accept {left!r:.40} as {right!r:.40}"
+        for left, right in self.rejects:
+            if self.function(left) == self.function(right):
+                yield f"does not keep {left!r:.40} and {right!r:.40} apart"
+
 
 _known: dict[str, Normalizer] = {}
 
@@ -46,15 +57,8 @@ def register_normalizer(
         InvalidCaseError: It has no pair of one sort, or a pair comes out the other way.
     """
     made = Normalizer(name=name, function=function, accepts=tuple(accepts), rejects=tuple(rejects))
-    where = f"normalizer {name}"
-    if not made.accepts or not made.rejects:
-        raise InvalidCaseError(where, "needs a pair it accepts and a pair it rejects")
-    for left, right in made.accepts:
-        if function(left) != function(right):
-            raise InvalidCaseError(where, f"does not accept {left!r:.40} as {right!r:.40}")
-    for left, right in made.rejects:
-        if function(left) == function(right):
-            raise InvalidCaseError(where, f"does not keep {left!r:.40} and {right!r:.40} apart")
+    for fault in made.faults():
+        raise InvalidCaseError(f"normalizer {name}", fault)
     _known[name] = made
     return made
 
