@@ -238,6 +238,15 @@ def test_aliases_cannot_blow_up_a_small_file(tmp_path: Path):
     assert "once aliases are resolved" in fault(write(tmp_path, "c.yaml", "\n".join(lines)))[2]
 
 
+def test_an_unknown_field_is_said_with_the_line_of_its_name(tmp_path: Path):
+    pytest.importorskip("yaml")
+    in_yaml = fault(write(tmp_path, "c.yaml", "id: a\nrequierd:\n  - name: x\n"))
+    in_json = fault(write(tmp_path, "c.json", '{"id": "a",\n"requierd":\n[]}'))
+
+    assert in_yaml[1:] == (2, "requierd is an unknown field; write required, or take it out")
+    assert in_json[1:] == in_yaml[1:]
+
+
 def test_yaml_without_its_extra_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def no_yaml(name: str) -> Any:
         if name == "yaml":
