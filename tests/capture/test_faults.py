@@ -30,6 +30,7 @@ from agenttrace.capture._guard import forget_faults
 from agenttrace.capture._outbox import outbox
 from agenttrace.capture._retention import retention
 from agenttrace.capture._settler import Settler
+from agenttrace.capture._snapshot import BULK_ITEMS
 from agenttrace.demo._provider import ScriptedCall, ScriptedProvider, Turn
 from agenttrace.domain import Case, Run, Status
 from agenttrace.errors import AgentTraceError
@@ -137,6 +138,7 @@ def tools() -> Any:
         list(count(3)),
         held,
         caught(lambda: plain(1, 2)),  # type: ignore[call-arg]
+        plain([{"n": n, "tags": ["x", (n,)]} for n in range(BULK_ITEMS)])[-1],
     ]
 
 

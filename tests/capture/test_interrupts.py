@@ -184,15 +184,18 @@ def leaf(number: int) -> int:
     return number
 
 
-def test_near_the_end_of_the_stack_a_tool_runs_without_its_record():
+def test_near_the_end_of_the_stack_a_tool_runs_without_its_record_and_the_run_says_so():
     found: list[int] = []
+    causes: list[str] = []
 
     def measure() -> None:  # in a thread, whose stack is its own
         plain = depth_of(leaf)
-        with agenttrace.run():
+        with agenttrace.run() as one:
             found.append(plain - depth_of(agenttrace.trace(leaf)))
+        causes.extend(cause.code for cause in one.verdict.causes)
 
     thread = threading.Thread(target=measure)
     thread.start()
     thread.join()
     assert 0 <= found[0] <= 8
+    assert "lost" in causes

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
 import agenttrace
+from agenttrace.capture import losses
+from agenttrace.capture._guard import forget_faults
 from agenttrace.capture._snapshot import _bulk, copied, snapshot
 from agenttrace.capture._snapshot_bulk import Bulk
 from agenttrace.testing import recording
@@ -186,3 +188,22 @@ def test_what_contains_itself_is_marked_as_the_walk_marks_it():
     copy, _ = copied(value, digest)
     assert copy == snapshot(value)
     assert copy[-1] == {"$cycle": 1}
+
+
+def test_a_fault_of_the_copy_in_bulk_is_counted_and_said_once_and_the_walk_copies(
+    monkeypatch, caplog
+):
+    class Broken:
+        def __init__(self, *_args: Any, **_words: Any) -> None:
+            raise ValueError("ours")
+
+    monkeypatch.delenv("AGENTTRACE_STRICT", raising=False)
+    monkeypatch.setattr("agenttrace.capture._snapshot.Bulk", Broken)
+    forget_faults()
+
+    copies = [copied(large(), digest) for _ in range(2)]
+
+    assert [copy for copy, _ in copies] == [snapshot(large(), digest=digest)] * 2
+    assert losses() == {"error:copying in bulk": 2}
+    assert len(caplog.records) == 1
+    forget_faults()

@@ -33,6 +33,8 @@ class _Ledger:
         self.lock = threading.RLock()
         self.counts: Counter[str] = Counter()
         self.logged: set[tuple[str, str]] = set()
+        self.uncounted = 0
+        """Faults for which the stack had no room left, to be counted later."""
         self.on_unplaced: Callable[[str], None] | None = None
         self.mask: Callable[[str], str] | None = None
 
@@ -63,6 +65,8 @@ def failed(
         _failed(where, error, run, loses=loses)
     except RecursionError:
         # Where the stack is nearly full, there is no room to count anything either.
+        if loses:
+            _ledger.uncounted += 1
         try:
             is_raised = is_strict()
         except RecursionError:
@@ -103,6 +107,13 @@ def lost(cause: str, run: LossCounter | None = None) -> None:
     except BaseException as error:  # noqa: BLE001 - nothing of ours may leave
         let_pass(error)
         say(logging.ERROR, "agenttrace could not count a loss", error)
+
+
+def count_owed() -> None:
+    """Count the faults that came where the stack was full, against every run that is open."""
+    owed, _ledger.uncounted = _ledger.uncounted, 0
+    for _ in range(owed):
+        lost("stack-full")
 
 
 def count(cause: str) -> None:
@@ -165,6 +176,7 @@ def forget_faults() -> None:
     _ledger.lock = threading.RLock()
     _ledger.counts.clear()
     _ledger.logged.clear()
+    _ledger.uncounted = 0
 
 
 class guard:  # noqa: N801 - reads as a statement: `with guard("response", run):`

@@ -32,6 +32,7 @@ from agenttrace.capture._context import (
     leave_scope,
 )
 from agenttrace.capture._guard import (
+    count_owed,
     forget_faults,
     guard,
     is_strict,
@@ -190,6 +191,7 @@ class Recorder:
     def settle(self, state: RunState, *, settled: bool = True) -> None:
         """Write the run's end, or its next revision, and tell who wants to know."""
         with guard("settling a run", state):
+            count_owed()
             outbox.drain()
             with self._lock:
                 self._explicit.pop(id(state), None)

@@ -21,8 +21,10 @@ from itertools import islice
 from typing import Any, Final
 
 from agenttrace.capture._foreign import type_name
+from agenttrace.capture._guard import failed
 from agenttrace.capture._passing import let_pass
 from agenttrace.capture._snapshot_bulk import Bulk
+from agenttrace.capture._snapshot_level import NotBulkError
 from agenttrace.capture._snapshot_plain import (
     BIG,
     FLAT_ITEMS,
@@ -111,21 +113,10 @@ def snapshot(
 
 def copied(value: object, digest: Digest) -> tuple[JsonValue | Bulk, int]:
     """As `weighed`, but a large value may be copied in bulk, to be made a snapshot of later."""
-    kind = type(value)
-    if is_flat_value(value):
-        return value, 0  # type: ignore[return-value]
-    if kind is dict or kind is list:
-        plain = plain_copy(value)
-        if plain is not None:
-            return plain, 0 if len(plain) <= FLAT_ITEMS else _ITEM_BYTES * FLAT_ITEMS  # type: ignore[arg-type]
-    walk = _Walk(DEFAULT_LIMITS, digest, most=BULK_ITEMS)
     try:
-        return walk.run(value), walk.weight
+        return weighed(value, digest, most=BULK_ITEMS)
     except _LargeError:
         return _bulk(value, digest)
-    except Exception as error:  # noqa: BLE001 - whatever a value does, the program goes on
-        let_pass(error)
-        return {"$unread": type_name(kind)}, 0
 
 
 def _bulk(value: object, digest: Digest) -> tuple[JsonValue | Bulk, int]:
@@ -137,14 +128,21 @@ def _bulk(value: object, digest: Digest) -> tuple[JsonValue | Bulk, int]:
             single=lambda item: _Walk(DEFAULT_LIMITS, digest).run(item),
             walk=lambda plain: snapshot(plain, digest=digest),
         )
-    except Exception as error:  # noqa: BLE001 - not made for this: the walk does it
+    except (NotBulkError, RuntimeError, AttributeError) as error:  # a kind of value it is not for
         let_pass(error)
-        return weighed(value, digest)
-    return bulk, bulk.weight
+    except BaseException as error:  # noqa: BLE001 - a fault of ours; the walk does it
+        failed("copying in bulk", error, loses=False)
+    else:
+        return bulk, bulk.weight
+    return weighed(value, digest)
 
 
-def weighed(value: object, digest: Digest) -> tuple[JsonValue, int]:
-    """A snapshot with the default limits, and about how many bytes it holds; 0 for few."""
+def weighed(value: object, digest: Digest, *, most: int | None = None) -> tuple[JsonValue, int]:
+    """A snapshot with the default limits, and about how many bytes it holds; 0 for few.
+
+    Raises:
+        _LargeError: It has more than `most` fields and items.
+    """
     kind = type(value)
     if is_flat_value(value):
         return value, 0  # type: ignore[return-value]
@@ -152,13 +150,14 @@ def weighed(value: object, digest: Digest) -> tuple[JsonValue, int]:
         plain = plain_copy(value)
         if plain is not None:
             return plain, 0 if len(plain) <= FLAT_ITEMS else _ITEM_BYTES * FLAT_ITEMS  # type: ignore[arg-type]
-    walk = _Walk(DEFAULT_LIMITS, digest)
+    walk = _Walk(DEFAULT_LIMITS, digest, most=most)
     try:
-        plain = walk.run(value)
+        return walk.run(value), walk.weight
+    except _LargeError:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever a value does, the program goes on
         let_pass(error)
         return {"$unread": type_name(kind)}, 0
-    return plain, walk.weight
 
 
 _Frame = tuple[int, Iterable[Any], "dict[str, JsonValue] | list[JsonValue]", object]
