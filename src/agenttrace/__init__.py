@@ -14,8 +14,8 @@ from agenttrace._version import __version__
 
 if TYPE_CHECKING:
     from agenttrace.capture import adapter, trace
-    from agenttrace.contracts import load_cases
-    from agenttrace.domain import Case, Evidence, ToolCall, Verdict
+    from agenttrace.contracts import load_cases, tool_contract
+    from agenttrace.domain import Case, Evidence, ToolCall, ToolContract, Verdict
     from agenttrace.integrations import instrument, model_response, uninstrument
     from agenttrace.readers import read_evidence
     from agenttrace.scoring import score
@@ -25,6 +25,7 @@ __all__ = [
     "Case",
     "Evidence",
     "ToolCall",
+    "ToolContract",
     "Verdict",
     "__version__",
     "adapter",
@@ -36,6 +37,7 @@ __all__ = [
     "read_evidence",
     "run",
     "score",
+    "tool_contract",
     "trace",
     "uninstrument",
 ]
@@ -44,6 +46,7 @@ _HOMES: Final = {
     "Case": "domain",
     "Evidence": "domain",
     "ToolCall": "domain",
+    "ToolContract": "domain",
     "Verdict": "domain",
     "adapter": "capture",
     "configure": "session",
@@ -55,6 +58,7 @@ _HOMES: Final = {
     "read_evidence": "readers",
     "run": "session",
     "score": "scoring",
+    "tool_contract": "contracts",
     "trace": "capture",
     "uninstrument": "session",
 }

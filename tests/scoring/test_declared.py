@@ -119,7 +119,7 @@ def test_a_declared_unit_that_was_not_or_twice_converted_is_the_adapters(handed)
 def test_a_default_is_stated_by_a_schema_or_by_the_tool_that_applied_it():
     made = evidence(executor=[execution(args={"n": 1, "o": 2}, defaults=("o",))])
 
-    assert stated_defaults(made) == {"refund": {"o": 2}}
+    assert stated_defaults(Contract(), made) == {"refund": {"o": 2}}
 
 
 PARTS = st.fixed_dictionaries(

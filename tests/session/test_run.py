@@ -17,7 +17,7 @@ from agenttrace.errors import (
     NoRunError,
     UnknownCaseError,
 )
-from agenttrace.records import RecordKind
+from agenttrace.records import RecordKind, assemble, record_from_plain, record_to_line
 from agenttrace.session._cases import CaseBook
 from agenttrace.session._state import session
 from agenttrace.testing import isolated
@@ -175,6 +175,9 @@ def test_a_contract_that_a_tool_declares_holds_for_the_case():
 
     assert run.verdict.status is Status.PASS
     assert run.verdict.divergences == ()
+    lines = [record_to_line(record) for record in run.records()]
+    from_file = assemble([record_from_plain(json.loads(line)) for line in lines])
+    assert agenttrace.score(case, from_file) == run.verdict
 
 
 # What is put on record

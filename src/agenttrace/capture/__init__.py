@@ -42,7 +42,7 @@ from agenttrace.capture._stored import (
     remove_run,
     stored_runs,
 )
-from agenttrace.capture._traced import ToolT, TracedTool, callable_name, contracts, trace
+from agenttrace.capture._traced import ToolT, TracedTool, callable_name, trace
 from agenttrace.capture._waiting import ThreadMark
 
 __all__ = [
@@ -76,7 +76,6 @@ __all__ = [
     "callable_name",
     "check_folder",
     "clean_up",
-    "contracts",
     "count",
     "current_place",
     "current_scope",

@@ -23,6 +23,8 @@ from typing import Any, Final
 from wrapt import PartialCallableObjectProxy
 
 from agenttrace.capture._foreign import class_dict, defines, instance_dict, mro_of
+from agenttrace.capture._signature_schema import schema_of_parameters
+from agenttrace.domain import JsonObject
 
 _BOUND: Final = (BuiltinMethodType, MethodWrapperType)
 _CachedFunction: Final = type(lru_cache(len))
@@ -39,6 +41,7 @@ class Binder:
         "_keyword_rest",
         "_names",
         "_own",
+        "_parameters",
         "_positional",
         "_receiver",
         "_rest",
@@ -53,6 +56,7 @@ class Binder:
         receiver: str | None = None,
     ) -> None:
         self._own = own
+        self._parameters = parameters
         self._function = function
         self._receiver = receiver
         self._positional = tuple(p.name for p in parameters if p.kind in _POSITIONAL)
@@ -83,6 +87,10 @@ class Binder:
         if bound is not None and self._receiver is not None:
             bound[0].pop(self._receiver, None)
         return bound
+
+    def schema(self) -> JsonObject:
+        """What the signature says of the arguments, as a JSON Schema."""
+        return schema_of_parameters(self._parameters, self._receiver)
 
     def _bind(
         self, args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -24,6 +24,7 @@ from agenttrace.capture._snapshot_bulk import Bulk
 from agenttrace.capture._snapshot_plain import is_flat
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import Attached, OpenSpan, start_span, under
+from agenttrace.capture._tool_facts import traced_tools
 from agenttrace.domain import Ending, JsonValue, Phase
 from agenttrace.records import RecordKind, canonical
 
@@ -52,6 +53,7 @@ class Tool:
         last, last_skip, binder = self._last
         if function is not last or skip != last_skip:
             binder = binder_of(function, skip)
+            traced_tools.runs(self.name, binder)
             if is_lasting(function):
                 self._last = (function, skip, binder)
         return binder

@@ -52,6 +52,7 @@ from agenttrace.capture._settings import Settings
 from agenttrace.capture._settler import LATE_S, Settler
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import ids_in, is_foreign_code_running, start_span
+from agenttrace.capture._tool_facts import traced_tools
 from agenttrace.domain import Run
 from agenttrace.redaction import Redactor, let_pass_with, load_redactor
 
@@ -73,7 +74,7 @@ class Recorder:
         """Called when the process ends, after the last run has settled."""
         self.last: list[Callable[[], None]] = []
         """Called when the process ends, after the exporters."""
-        self.traced: dict[str, None] = {}
+        self.traced = traced_tools
         """Tools that are decorated in this process."""
         self.set_up: Callable[[], None] | None = None
         """Called when something asks for recording, before anything is recorded."""
@@ -178,7 +179,7 @@ class Recorder:
             span=span,
             writer=self._writer(run, recorder_id, now),
             is_deferred=self.providers.is_ours(tracer) and not is_strict(),
-            traced_tools=lambda: tuple(self.traced),
+            tools=self.traced,
             on_late=lambda state: self._settler.wait_for(state, LATE_S),
         )
         with self._lock:

@@ -31,6 +31,7 @@ from agenttrace.capture._settings import Settings
 from agenttrace.capture._source import source
 from agenttrace.capture._spans import OpenSpan, end_span, ids_in, start_span, under
 from agenttrace.capture._tally import Tally
+from agenttrace.capture._tool_facts import TracedTools
 from agenttrace.domain import Phase, Run
 from agenttrace.records import (
     Record,
@@ -64,7 +65,7 @@ class RunState:
     writer: LineWriter | None
     is_deferred: bool
     """Whether records are made after their call has gone on: the spans go through our provider."""
-    traced_tools: Callable[[], tuple[str, ...]]
+    tools: TracedTools
     """Tools whose calls would leave a record at the executor."""
     on_late: Callable[[RunState], None]
     """Told once when something comes after the run was closed."""
@@ -296,12 +297,13 @@ class RunState:
                 self._is_late = False
                 self.is_closed = True
                 manifest = self.tally.manifest(
-                    traced_tools=self.traced_tools(),
+                    traced_tools=tuple(self.tools),
                     mask_errors=self.mask.errors,
                     open_executions=len(self._open),
                     settled=settled,
                 )
-                payload = RunEnd(manifest=manifest, masking=masking)
+                contracts = self.tools.contracts(self.tally.ran, self.mask)
+                payload = RunEnd(manifest=manifest, masking=masking, contracts=contracts)
                 record = self._record(RecordKind.RUN, span, payload, end_ns)
                 plain = record_to_plain(record)
                 self.tally.number(RecordKind.RUN, plain)

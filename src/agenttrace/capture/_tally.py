@@ -30,6 +30,8 @@ class Tally:
         self.last_seq = 0
         self.revision = 0
         self._made: Counter[str] = Counter()
+        self.ran: set[str] = set()
+        """Names of the tools that ran."""
         self._requests: list[str] = []
         self._lost: Counter[str] = Counter()
         self._tools: dict[Boundary, set[str]] = {}
@@ -42,6 +44,8 @@ class Tally:
             plain["recorder_id"] = self.recorder_id
             plain["seq"] = self.last_seq
             boundary = BOUNDARY_OF.get(kind)
+            if kind is RecordKind.EXECUTION:
+                self.ran.add(plain["payload"]["name"])
             if kind is not RecordKind.RUN:
                 self._made[kind.value if boundary is None else boundary.value] += 1
 

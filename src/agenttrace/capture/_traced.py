@@ -18,6 +18,7 @@ from agenttrace.capture._execution import Tool
 from agenttrace.capture._follow import Runner, run_sync, runner_of
 from agenttrace.capture._foreign import defines, instance_dict
 from agenttrace.capture._recorder import recorder
+from agenttrace.capture._tool_facts import traced_tools
 from agenttrace.capture._wrapper import BoundReference, ObjectReference, Receiving, Reference
 from agenttrace.domain import ToolContract
 from agenttrace.errors import ConfigurationError
@@ -124,15 +125,17 @@ def trace(
             f"trace(name=...) takes the tool's name as text, not {type(name).__name__}. The tool "
             'was not decorated. Write @trace(name="issue_refund").'
         )
+    if contract is not None and not isinstance(contract, ToolContract):
+        raise ConfigurationError(
+            f"trace(contract=...) takes a ToolContract, not {type(contract).__name__}. The tool "
+            "was not decorated. Write @trace(contract=ToolContract(rename={...})), or give it "
+            "tool_contract(...) of a JSON Schema or a pydantic model."
+        )
 
     def decorate(wrapped: ToolT) -> ToolT:
         return cast("ToolT", _decorated(wrapped, name, contract, idempotency_key))
 
     return decorate if tool is None else decorate(tool)
-
-
-contracts: dict[str, ToolContract] = {}
-"""What decorated tools declared about themselves, by name."""
 
 
 def _decorated(
@@ -158,11 +161,9 @@ def _decorated(
         # One call is one record; what is said last is said of the same tool.
         name = name or before.name
         idempotency_key = idempotency_key or before.idempotency_key
-        contract = contract or contracts.get(before.name)
+        contract = contract or traced_tools.declared(before.name)
     tool_name = name or callable_name(wrapped)
-    recorder.traced[tool_name] = None
-    if contract is not None:
-        contracts[tool_name] = contract
+    traced_tools.add(tool_name, contract)
     return Execute(Tool(tool_name, idempotency_key)).decorated_again(wrapped)
 
 
@@ -200,5 +201,5 @@ def callable_name(tool: Any) -> str:
 
 
 def _execute(name: str, idempotency_key: str | None) -> Execute:
-    recorder.traced[name] = None
+    traced_tools.add(name)
     return Execute(Tool(name, idempotency_key))

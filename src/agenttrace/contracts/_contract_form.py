@@ -59,6 +59,7 @@ class ContractForm(Form):
     defaults: dict[Name, JsonFields] | None = None
     normalize: dict[Name, dict[Name, NormalizerName]] | None = None
     fold_case: dict[Name, list[Name]] | None = None
+    schemas: dict[Name, JsonFields] | None = None
     client_side_tools: list[Name] | None = None
     read_only: list[Name] | None = None
 
@@ -81,6 +82,8 @@ class ContractForm(Form):
         for name in _MAPPINGS:
             for tool, declared in (getattr(self, name) or {}).items():
                 tools[tool][name] = declared
+        for tool, schema in (self.schemas or {}).items():
+            tools[tool]["schema"] = schema
         for name in _LISTS:
             for tool, declared in (getattr(self, name) or {}).items():
                 tools[tool][name] = tuple(declared)

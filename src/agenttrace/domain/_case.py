@@ -119,6 +119,12 @@ class ToolContract:
     normalize: Mapping[str, str] = field(default_factory=dict)
     fold_case: tuple[str, ...] = ()
     schema: JsonObject | None = None
+    """JSON Schema of the arguments; what it calls a number may be written as `10` or `10.0`."""
+
+    @property
+    def declares_changes(self) -> bool:
+        """Whether anything is declared that may happen to a call between model and tool."""
+        return self != ToolContract(schema=self.schema)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from agenttrace.domain._call import Execution, Message, Response, ToolCall
+from agenttrace.domain._case import ToolContract
 from agenttrace.domain._json import JsonObject, JsonValue
 from agenttrace.domain._words import BOUNDARIES, Boundary, Decision, Phase
 
@@ -305,7 +306,9 @@ class Tools:
     offered: tuple[str, ...] | None = None
     withheld: tuple[str, ...] = ()
     schemas: Mapping[str, JsonObject] = field(default_factory=dict)
-    """Tool to the JSON Schema of its arguments."""
+    """Tool to the JSON Schema of its arguments, as it was offered to the model."""
+    contracts: Mapping[str, ToolContract] = field(default_factory=dict)
+    """Tool to what its owner declared beside the code, and what its function's signature states."""
     versions: Mapping[str, JsonValue] = field(default_factory=dict)
     """`reference`, `model`, `adapter`, `executor` to the schema version each used."""
     runtime_types: RuntimeTypes | None = None

@@ -28,6 +28,7 @@ from agenttrace.domain import (
     Run,
     StatusReport,
     ToolCall,
+    ToolContract,
     Tools,
     UnusableRecord,
 )
@@ -96,7 +97,7 @@ def assemble(records: Sequence[Record], unusable: Sequence[UnusableRecord] = ())
             told.outcome,
             messages=told.outcome.messages or tuple(m for r in responses for m in r.messages),
         ),
-        tools=_tools(responses, schemas, told.tools),
+        tools=_tools(responses, schemas, ends, told.tools),
         digest=evidence_digest(kept),
     )
 
@@ -315,14 +316,23 @@ def _masking(ends: Mapping[str, RunEnd]) -> Masking | None:
     return next((end.masking for end in ends.values() if end.masking is not None), None)
 
 
-def _tools(responses: Sequence[Response], schemas: Sequence[ToolSchema], told: Tools) -> Tools:
+def _tools(
+    responses: Sequence[Response],
+    schemas: Sequence[ToolSchema],
+    ends: Mapping[str, RunEnd],
+    told: Tools,
+) -> Tools:
     offered = [name for r in responses for name in r.tools_offered or ()]
     seen = any(r.tools_offered is not None for r in responses)
     by_tool: dict[str, JsonObject] = {}
     for one in schemas:
         by_tool.setdefault(one.tool, one.schema)
+    contracts: dict[str, ToolContract] = {}
+    for _, end in sorted(ends.items()):
+        contracts = {**end.contracts, **contracts}
     return replace(
         told,
         offered=tuple(dict.fromkeys(offered)) if seen else told.offered,
         schemas={**by_tool, **told.schemas},
+        contracts=contracts,
     )

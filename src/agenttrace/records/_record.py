@@ -21,6 +21,7 @@ from agenttrace.domain import (
     Response,
     Run,
     ToolCall,
+    ToolContract,
 )
 
 
@@ -42,6 +43,8 @@ class RunEnd:
 
     manifest: Manifest
     masking: Masking | None = None
+    contracts: Mapping[str, ToolContract] = field(default_factory=dict)
+    """Of each decorated tool that ran: what was declared of it, and what its signature states."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,6 +18,7 @@ from agenttrace.records import JsonTextError, dump_json, parse_json
 from agenttrace.scoring._declared_opaque import without_values
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._normalizers import normalizer
+from agenttrace.scoring._numbers import Places, number_places, one_form
 from agenttrace.scoring._opaque import is_cut_down, is_opaque
 from agenttrace.scoring._rules import is_number
 
@@ -33,11 +34,11 @@ def tool_name(name: str, contract: Contract) -> str:
     return contract.name_map.get(name, name)
 
 
-def stated_defaults(evidence: Evidence) -> Defaults:
+def stated_defaults(contract: Contract, evidence: Evidence) -> Defaults:
     """Defaults that the tools state themselves: in their schemas, or by having applied them."""
     found: dict[str, dict[str, JsonValue]] = {}
-    for tool, schema in evidence.tools.schemas.items():
-        properties = schema.get("properties")
+    for tool, stated in contract.tools.items():
+        properties = stated.schema.get("properties") if stated.schema is not None else None
         if isinstance(properties, Mapping):
             for name, one in properties.items():
                 if isinstance(one, Mapping) and "default" in one:
@@ -57,6 +58,7 @@ class Declared:
         self.contract = contract
         self.defaults = defaults or {}
         self._plain = contract == Contract() and not self.defaults
+        self._numbers: dict[str, Places | None] = {}
 
     def __call__(self, form: CallForm, *, adapted: bool = False) -> CallForm:
         """The call in the form that the executor should see.
@@ -79,7 +81,19 @@ class Declared:
             args = without_values(changed, declared, adapted=adapted)
         elif stated:
             args = {**stated, **args}
-        return CallForm(name, args, form.raw)
+        return CallForm(name, self._one_form(name, args, declared), form.raw)
+
+    def _one_form(self, name: str, args: JsonObject, declared: ToolContract | None) -> JsonObject:
+        """Arguments whose numbers have one form, where the tool's schema calls them numbers."""
+        if declared is None or declared.schema is None:
+            return args
+        if name not in self._numbers:
+            places = number_places(declared.schema)
+            if places and declared.rename:
+                places = {declared.rename.get(one, one): way for one, way in places.items()}
+            self._numbers[name] = places
+        places = self._numbers[name]
+        return args if places is None else one_form(args, places)  # type: ignore[return-value]
 
     def opened(self, form: CallForm) -> CallForm:
         """The call itself, taken out of its envelope where it stands in one."""

@@ -87,8 +87,9 @@ def label_fault(
             "fills in; write them down, or compare at the model",
         )
     for call in required:
-        schema = evidence.tools.schemas.get(call.name)
-        adapted = compare is Boundary.MODEL or call.name in case.contract.tools
+        contract = case.contract.tool(call.name)
+        schema = contract.schema
+        adapted = compare is Boundary.MODEL or contract.declares_changes
         if not adapted and (
             breaks_schema(call.arguments, schema)
             or lacks_required(call.arguments, schema, call.rules)

@@ -141,7 +141,7 @@ def _not_made(row: Row, chain: Links) -> Iterator[Change]:
         return
     if handed.form.args is None or canonical(handed.form.args) != canonical(executed.form.args):
         return
-    contract = row.declared.without("unit", "normalize", "fold_case").contract
+    contract = row.declared.without("unit", "normalize", "fold_case", "schema").contract
     due = Declared(contract)(executed.form, adapted=True)
     if due.args is None or canonical(due.args) == canonical(executed.form.args):
         return

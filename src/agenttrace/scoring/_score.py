@@ -59,6 +59,7 @@ from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._results import walk_results
 from agenttrace.scoring._row import Row, times_of
 from agenttrace.scoring._shown import hide_expected
+from agenttrace.scoring._stated import with_stated
 from agenttrace.scoring._undecided import assuming, settled
 from agenttrace.scoring._walk import walk_chains
 
@@ -136,7 +137,7 @@ def _score(
     compare: Boundary | None,
     redactor: ExpectedMasker | None,
 ) -> Verdict:
-    asked = case or NO_CASE
+    asked = with_stated(case or NO_CASE, evidence)
     at = asked.compare or compare or Boundary.EXECUTOR
     plan_id, required = choose_plan(asked, evidence, at)
     by_boundary = all_figures(asked, evidence, required)
@@ -199,7 +200,7 @@ def _records_alone(case: Case | None, evidence: Evidence) -> First:
         return First.JOIN
     if completeness_causes(evidence) or unusable_records(evidence):
         return First.INSTRUMENTATION
-    row = _row(bare, evidence, None, Boundary.EXECUTOR)
+    row = _row(with_stated(bare, evidence), evidence, None, Boundary.EXECUTOR)
     walk_chains(row)
     walk_results(row)
     _runtime_types(row)
@@ -315,7 +316,7 @@ def _instrumentation(causes: Sequence[Cause]) -> Blame:
 def _row(
     case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None, at: Boundary
 ) -> Row:
-    declared = Declared(case.contract, stated_defaults(evidence))
+    declared = Declared(case.contract, stated_defaults(case.contract, evidence))
     chains = build_chains(evidence, declared)
     return Row(
         case=case,

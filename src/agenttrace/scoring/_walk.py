@@ -107,7 +107,7 @@ class _Walk:
                 after=len(self._twins()),
             )
         elif (offered and call.name not in offered) or breaks_schema(
-            self.first.form.args or {}, row.evidence.tools.schemas.get(call.name)
+            self.first.form.args or {}, self.contract.tool(call.name).schema
         ):
             row.note(
                 chain,

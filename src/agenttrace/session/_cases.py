@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from agenttrace.capture import contracts
 from agenttrace.contracts import load_cases
 from agenttrace.domain import Case
 from agenttrace.errors import ConfigurationError, UnknownCaseError
@@ -63,12 +61,3 @@ def read_case(path: str | os.PathLike[str]) -> Case:
             "judged. Pass the case's id to run(case=...) and the file to configure(cases=...)."
         )
     return found[0]
-
-
-def with_declared(case: Case) -> Case:
-    """The case, with what decorated tools declare where the case itself says nothing of them."""
-    declared = {name: one for name, one in contracts.items() if name not in case.contract.tools}
-    if not declared:
-        return case
-    tools = {**case.contract.tools, **declared}
-    return replace(case, contract=replace(case.contract, tools=tools))

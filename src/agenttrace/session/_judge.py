@@ -9,7 +9,7 @@ from agenttrace.domain import Case, Evidence, Verdict
 from agenttrace.errors import NoRunError
 from agenttrace.records import assemble
 from agenttrace.scoring import score
-from agenttrace.session._cases import CaseBook, with_declared
+from agenttrace.session._cases import CaseBook
 
 given_cases: WeakKeyDictionary[RunState, Case] = WeakKeyDictionary()
 """Cases that were handed to their runs, which need no looking up."""
@@ -41,7 +41,7 @@ def case_of(state: RunState, cases: CaseBook) -> Case | None:
     given = given_cases.get(state)
     if given is None and state.run.case_id is not None:
         given = cases.find(state.run.case_id)
-    return None if given is None else with_declared(given)
+    return given
 
 
 def verdict_of(state: RunState, cases: CaseBook) -> tuple[Verdict, Evidence]:

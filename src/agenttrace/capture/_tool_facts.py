@@ -1,0 +1,79 @@
+"""What is known of the decorated tools of this process, and what of it goes into a run's end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final, Protocol
+
+from agenttrace.capture._binding import Binder
+from agenttrace.capture._guard import guard
+from agenttrace.capture._snapshot import snapshot
+from agenttrace.domain import JsonObject, JsonValue, ToolContract
+from agenttrace.records import from_plain, to_plain
+
+
+class DeclarationMask(Protocol):
+    """What masks stated values as those of the run's records are."""
+
+    def mask_arguments(self, arguments: JsonObject) -> JsonObject:
+        """Values by the names of arguments."""
+
+    def mask_schema(self, schema: JsonValue) -> JsonValue:
+        """A tool's JSON Schema."""
+
+
+class TracedTools:
+    """Decorated tools by name; what is said last is said of the same tool."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, ToolContract | None] = {}
+        self._binders: dict[str, Binder] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._declared))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._declared
+
+    def add(self, name: str, contract: ToolContract | None = None) -> None:
+        """Note a tool, and what its owner declares of it."""
+        if contract is not None or name not in self._declared:
+            self._declared[name] = contract
+
+    def declared(self, name: str) -> ToolContract | None:
+        """What its owner declared."""
+        return self._declared.get(name)
+
+    def runs(self, name: str, binder: Binder | None) -> None:
+        """Note the parameters of the function that runs under a name."""
+        if binder is not None:
+            self._binders[name] = binder
+
+    def contracts(self, names: Iterable[str], mask: DeclarationMask) -> dict[str, ToolContract]:
+        """Of these tools what their owners declared and their signatures state, masked."""
+        found = {}
+        for name in sorted(names):
+            with guard("noting what a tool declares", loses=False):
+                contract = self._contract(name, mask)
+                if contract != ToolContract():
+                    found[name] = contract
+        return found
+
+    def _contract(self, name: str, mask: DeclarationMask) -> ToolContract:
+        declared = self._declared.get(name) or ToolContract()
+        # Read anew: nobody looked at what it holds, and all of it goes into a file.
+        plain = snapshot(to_plain(declared))
+        contract = from_plain(ToolContract, plain if isinstance(plain, dict) else {})
+        schema: JsonValue = contract.schema
+        if schema is None and name in self._binders:
+            schema = self._binders[name].schema()
+        shown = None if schema is None else mask.mask_schema(schema)
+        return replace(
+            contract,
+            schema=shown if isinstance(shown, dict) else None,
+            defaults=mask.mask_arguments(contract.defaults) if contract.defaults else {},
+        )
+
+
+traced_tools: Final = TracedTools()

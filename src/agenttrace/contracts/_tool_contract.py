@@ -1,0 +1,177 @@
+"""What a tool declares, from what is there: a JSON Schema, a pydantic model, or a signature."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from inspect import Parameter
+from typing import Any, Final, TypeAlias, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+
+from agenttrace.contracts._contract_form import ContractForm
+from agenttrace.contracts._form_faults import form_faults
+from agenttrace.domain import JsonObject, JsonValue, ToolContract
+from agenttrace.errors import ConfigurationError
+
+ToolSource: TypeAlias = Mapping[str, Any] | type[BaseModel] | Callable[..., Any]
+
+_SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
+"""Where a tool's definition, as it is offered to a model, holds the schema of its arguments."""
+_REST: Final = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def tool_contract(
+    source: ToolSource,
+    *,
+    unit: Mapping[str, str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    coerce: Mapping[str, str] | None = None,
+    drop_null_optional: Sequence[str] | None = None,
+    drop_unknown: Sequence[str] | None = None,
+    defaults: JsonObject | None = None,
+    normalize: Mapping[str, str] | None = None,
+    fold_case: Sequence[str] | None = None,
+) -> ToolContract:
+    """Derive what a tool declares, so that its defaults, types and aliases need not be written.
+
+    Args:
+        source: The JSON Schema of its arguments, or a definition that holds it as providers and
+            MCP take it; the pydantic model that its arguments are read by, whose aliases become
+            renames; or the function, decorated or not.
+        unit: Declared on top, as all that follow; what they mean stands with the case files.
+        rename: Beside the aliases of a model.
+
+    Raises:
+        ConfigurationError: The source is none of these, its types have no JSON Schema, or a
+            declaration does not hold.
+
+    Example:
+        >>> def refund(order_id: str, amount: float = 0.0): ...
+        >>> tool_contract(refund, rename={"order": "order_id"}).schema["properties"]["amount"]
+        {'default': 0.0, 'title': 'Amount', 'type': 'number'}
+    """
+    aliases: dict[str, str] = {}
+    if isinstance(source, Mapping):
+        schema = _given_schema(source)
+    elif isinstance(source, type) and issubclass(source, BaseModel):
+        aliases = _aliases(source)
+        schema = _model_schema(source)
+    elif callable(source):
+        schema = _model_schema(_model_of(source))
+    else:
+        raise ConfigurationError(
+            f"tool_contract() takes a JSON Schema, a pydantic model or a function, not "
+            f"{type(source).__name__}. Nothing was declared. Pass the function of the tool, or the "
+            "schema that its model is offered."
+        )
+    declared = {
+        "unit": unit,
+        "rename": {**aliases, **(rename or {})} or None,
+        "coerce": coerce,
+        "drop_null_optional": drop_null_optional,
+        "drop_unknown": drop_unknown,
+        "defaults": defaults,
+        "normalize": normalize,
+        "fold_case": fold_case,
+    }
+    return replace(_checked(declared), schema=schema)
+
+
+class _Schema(GenerateJsonSchema):
+    """What has no JSON form, such as an object that the program passes, may be anything."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - pydantic's own
+        "skipped-choice",
+        "non-serializable-default",
+    }
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
+        return {}
+
+
+def _checked(declared: Mapping[str, Any]) -> ToolContract:
+    """Declarations by the same rules as in a case's file."""
+    tool = "tool"
+    given = {
+        name: {tool: list(one) if isinstance(one, tuple) else one}
+        for name, one in declared.items()
+        if one is not None
+    }
+    try:
+        form = ContractForm.model_validate(given)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_context=True, include_input=True)
+        first = next(one for fault in faults for one in form_faults(fault))
+        raise ConfigurationError(f"tool_contract(): {first}. Nothing was declared.") from None
+    return form.to_domain().tools.get(tool, ToolContract())
+
+
+def _given_schema(source: Mapping[str, Any]) -> JsonObject:
+    function = source.get("function")
+    held = function if isinstance(function, Mapping) else source
+    schema: Any = next(
+        (held[key] for key in _SCHEMA_KEYS if isinstance(held.get(key), Mapping)), source
+    )
+    if schema and schema.get("type") != "object" and "properties" not in schema:
+        raise ConfigurationError(
+            f"tool_contract() was given an object with {', '.join(map(str, schema))[:80]}, and no "
+            "type: object and no properties. Nothing was declared. Pass the JSON Schema of the "
+            "tool's arguments."
+        )
+    return dict(schema)
+
+
+def _model_schema(model: type[BaseModel]) -> JsonObject:
+    try:
+        schema: dict[str, JsonValue] = model.model_json_schema(schema_generator=_Schema)
+    except PydanticUserError as error:
+        raise _no_schema(model.__name__, error) from error
+    return schema
+
+
+def _aliases(model: type[BaseModel]) -> dict[str, str]:
+    """The names that a model's fields have in JSON, where those are others."""
+    shown = {
+        name: field.validation_alias or field.alias for name, field in model.model_fields.items()
+    }
+    return {
+        alias: name for name, alias in shown.items() if isinstance(alias, str) and alias != name
+    }
+
+
+def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
+    """A model whose fields are a function's parameters; the object it is bound to is none."""
+    name = getattr(function, "__name__", type(function).__name__)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError) as error:
+        raise _no_schema(name, error) from error
+    try:
+        hints = get_type_hints(inspect.unwrap(function), include_extras=True)
+    except (NameError, TypeError, AttributeError):
+        hints = {}
+    fields: dict[str, Any] = {}
+    for index, one in enumerate(parameters):
+        if one.kind in _REST or (index == 0 and one.name in ("self", "cls")):
+            continue
+        default = ... if one.default is Parameter.empty else one.default
+        # By an alias: a parameter may have a name that a model's field may not.
+        fields[f"argument_{index}"] = (hints.get(one.name, Any), Field(default, alias=one.name))
+    is_open = any(one.kind is Parameter.VAR_KEYWORD for one in parameters)
+    config = ConfigDict(extra="allow" if is_open else "forbid", arbitrary_types_allowed=True)
+    try:
+        made: type[BaseModel] = create_model(name, __config__=config, **fields)
+    except (PydanticUserError, PydanticSchemaGenerationError, NameError) as error:
+        raise _no_schema(name, error) from error
+    return made
+
+
+def _no_schema(name: str, error: Exception) -> ConfigurationError:
+    return ConfigurationError(
+        f"tool_contract() cannot say what {name} takes: {error!s:.200}. Nothing was declared. Pass "
+        "the JSON Schema of its arguments instead."
+    )

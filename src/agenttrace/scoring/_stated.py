@@ -1,0 +1,28 @@
+"""What is stated of the tools of a run: by the case, beside their code, and in their schemas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agenttrace.domain import Case, Evidence, ToolContract
+
+
+def with_stated(case: Case, evidence: Evidence) -> Case:
+    """A case, its contract with what the records state of tools where the case itself says nothing.
+
+    A tool that the case declares is as the case declares it. Its schema is the one the case gives,
+    then the one that its model was offered, then the one that stands beside its code.
+    """
+    contract = case.contract
+    recorded, offered = evidence.tools.contracts, evidence.tools.schemas
+    if not recorded and not offered:
+        return case
+    tools: dict[str, ToolContract] = {**recorded, **contract.tools}
+    for name in {*recorded, *offered}:
+        known = (contract.tool(name).schema, offered.get(name), recorded.get(name, _NONE).schema)
+        schema = next((one for one in known if one is not None), None)
+        tools[name] = replace(tools.get(name, _NONE), schema=schema)
+    return replace(case, contract=replace(contract, tools=tools))
+
+
+_NONE = ToolContract()
