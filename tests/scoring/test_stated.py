@@ -8,7 +8,7 @@ import pytest
 
 from agenttrace import score
 from agenttrace.domain import Case, Contract, ToolContract, Tools
-from agenttrace.scoring._numbers import number_places, one_form
+from agenttrace.scoring._number_places import number_places, one_form
 from tests.builders import adapter_call, evidence, execution, model_call
 
 
