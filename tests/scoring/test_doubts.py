@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agenttrace.domain import (
     Boundary,
     Completeness,
     First,
+    ForbiddenCall,
     Integrity,
     Masking,
     Plan,
@@ -219,3 +222,46 @@ def test_what_really_ran_stands_whatever_the_last_answer_went_on_to_say():
     ran = clean_run(("refund", OTHER), responses=CUT)
 
     assert said(score(case(due()), ran)) == ("fail", "model", "agent")
+
+
+OTHER = {**ARGS, "cents": 8900}
+
+
+def silent(call):
+    """The record without what it was handed."""
+    return replace(call, arguments=None)
+
+
+@pytest.mark.parametrize(
+    ("made", "asked", "expected"),
+    [
+        ([model_call()], case(due()), HOLE),
+        ([model_call(args=OTHER)], case(due()), ("fail", "model", "agent")),
+        ([model_call()], case(due(), compare=MODEL), PASS),
+        ([model_call()], no_plan(), PASS),
+        ([model_call()], case(due(), compare=MODEL, forbidden=(ForbiddenCall(name="x"),)), PASS),
+    ],
+)
+def test_a_run_with_unknown_arguments_counts_where_the_verdict_needs_them(made, asked, expected):
+    verdict = score(asked, evidence(made, [adapter_call()], [silent(execution())]))
+
+    assert said(verdict) == expected
+    assert (expected is HOLE) == (["arguments-not-recorded"] == [c.code for c in verdict.causes])
+
+
+@pytest.mark.parametrize(("ran", "expected"), [(ARGS, PASS), (OTHER, HOLE)])
+def test_an_adapter_without_arguments_refused_nothing_and_leaves_a_change_unplaced(ran, expected):
+    made = evidence([model_call()], [silent(adapter_call())], [execution(args=ran)])
+
+    assert said(score(case(due()), made)) == expected
+    assert said(score(None, made)) == expected
+
+
+def test_a_fault_of_another_call_stands_beside_one_of_unknown_arguments():
+    made = evidence(
+        [model_call(), model_call("other", {}, call_id="c2")],
+        [adapter_call(), silent(adapter_call("other", call_id="c2"))],
+        [execution(args=OTHER), execution("other", {}, call_id="c2")],
+    )
+
+    assert said(score(None, made)) == ("fail", "executor", "executor")

@@ -255,6 +255,15 @@ EVIDENCE: Final = (
         "or `guardrail` and `approval` for a call that was stopped",
     ),
     Explanation(
+        code="arguments-not-recorded",
+        group=Group.CAUSE_EVIDENCE,
+        means="a call was handed on or its tool entered, nothing says with what, and the verdict "
+        "needs to know",
+        causes="a tracer that keeps names and leaves arguments out; a limit that took them away",
+        look="record arguments there, or score local evidence",
+        declare="not possible; a case cannot stand for evidence",
+    ),
+    Explanation(
         code="tool-not-observed",
         group=Group.CAUSE_EVIDENCE,
         means="a required tool leaves no record at the compared boundary",

@@ -17,6 +17,7 @@ from agenttrace.domain import (
     Decision,
     Evidence,
     RequiredCall,
+    ToolCall,
 )
 from agenttrace.records import canonical
 from agenttrace.scoring._masks import holds_mask
@@ -201,6 +202,14 @@ def boundary_not_recorded(boundary: Boundary) -> Cause:
     return Cause(
         code="boundary-not-recorded",
         detail=f"the reference is compared at the {boundary} and that boundary was not recorded",
+    )
+
+
+def arguments_not_recorded(call: ToolCall) -> Cause:
+    """A call of which nobody recorded what it was handed."""
+    return Cause(
+        code="arguments-not-recorded",
+        detail=f"{call.name:.80} is on record at the {call.boundary} without what it was handed",
     )
 
 

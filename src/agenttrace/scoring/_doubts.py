@@ -19,9 +19,11 @@ from agenttrace.domain import (
     Missing,
     ToolCall,
 )
-from agenttrace.scoring._causes import unusable_records
+from agenttrace.scoring._causes import arguments_not_recorded, unusable_records
+from agenttrace.scoring._forms import is_silent
+from agenttrace.scoring._link import Links
 from agenttrace.scoring._masks import holds_mask
-from agenttrace.scoring._row import Row
+from agenttrace.scoring._row import Row, is_planned
 from agenttrace.scoring._unknown import unknown_causes
 
 _KEEP_DIFFERENCES = ("hash", "hmac-sha256", "pattern", "constant")
@@ -36,6 +38,7 @@ def doubts(row: Row, *, clean: bool, reference_masked: bool = False) -> list[Cau
     """
     return [
         *_unreadable(row, clean),
+        *_silent(row, clean),
         *_unfinished(row, clean),
         *_inferred(row),
         *unknown_causes(row),
@@ -70,6 +73,34 @@ def _is_guessed(row: Row, call: ToolCall) -> bool:
         return False
     how = next((c.linked_by[call.ref] for c in row.chains if call.ref in c.linked_by), None)
     return how not in (LinkedBy.SPAN, LinkedBy.CALL_ID)
+
+
+def _silent(row: Row, clean: bool) -> Iterator[Cause]:
+    """Calls without recorded arguments, where these may be what a divergence or a figure is about.
+
+    The model's own words stand whatever was made of them, and so does a change of another call.
+    """
+    first = row.in_order()[0] if row.found else None
+    for boundary in (Boundary.ADAPTER, Boundary.EXECUTOR):
+        here = [call for call in row.evidence.at(boundary) if is_silent(call)]
+        for call in here:
+            if not is_planned(call, row.case.agents):
+                continue
+            if first is None:
+                needed = not clean or (boundary is row.compare and row.required is not None)
+            else:
+                needed = first.divergence.boundary.position >= boundary.position and (
+                    first.chain is None or _may_be_of(row, call, first.chain)
+                )
+            if needed:
+                yield arguments_not_recorded(call)
+                return
+
+
+def _may_be_of(row: Row, call: ToolCall, chain: Links) -> bool:
+    """Whether a record stands in a chain, or in one of its own that nothing links to any call."""
+    home = next(c for c in row.chains if any(e.call is call for e in c.at(call.boundary)))
+    return home is chain or home.lead.boundary is call.boundary
 
 
 def _unfinished(row: Row, clean: bool) -> Iterator[Cause]:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from agenttrace.domain import BOUNDARIES, Boundary, Evidence, JsonObject, JsonValue, ToolCall
+from agenttrace.domain import (
+    BOUNDARIES,
+    Boundary,
+    Evidence,
+    Execution,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+)
 from agenttrace.records import canonical
 
 
@@ -64,6 +72,13 @@ def in_causal_order(evidence: Evidence, boundary: Boundary) -> list[tuple[int, T
 def handed_on(call: ToolCall) -> bool:
     """Whether an adapter's record handed a call on."""
     return call.error is None and call.arguments is not None
+
+
+def is_silent(call: ToolCall) -> bool:
+    """Whether a call was handed on, or its tool entered, and nobody recorded with what."""
+    if call.boundary is Boundary.MODEL or call.arguments is not None:
+        return False
+    return call.count > 0 if isinstance(call, Execution) else call.error is None
 
 
 def pick(args: JsonObject, skip: frozenset[str]) -> JsonObject:

@@ -9,8 +9,9 @@ within one tool name.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Final, TypeAlias
 
 from agenttrace.domain import (
@@ -168,8 +169,9 @@ def loose_f1(required: Sequence[RequiredCall], observed: Sequence[CallForm]) -> 
     """
     if any(call.rules for call in required) or any(call.args is None for call in observed):
         return None
-    want = {_loose_key(call.name, call.arguments) for call in required}
-    got = {_loose_key(call.name, call.args) for call in observed}
+    numbers = iter(range(len(required) + len(observed)))
+    want = {_loose_key(call.name, call.arguments, numbers) for call in required}
+    got = {_loose_key(call.name, call.args, numbers) for call in observed}
     if not want and not got:
         return 0.0
     return round(2 * len(want & got) / (len(want) + len(got)), 4)
@@ -271,9 +273,13 @@ def _largest(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
     return place
 
 
-def _loose_key(name: str, args: JsonValue) -> str:
-    """Canonical text in which numbers are equal as in Python: `1`, `1.0` and `true` are one."""
+def _loose_key(name: str, args: JsonValue, numbers: Iterator[int]) -> tuple[str, int | None]:
+    """Canonical text in which numbers are equal as in Python: `1`, `1.0` and `true` are one.
+
+    A call that holds NaN is equal to no other, so it gets a number of its own.
+    """
     holder: list[JsonValue] = [args]
+    unequal: int | None = None
     waiting: list[tuple[dict[str, JsonValue] | list[JsonValue], str | int]] = [(holder, 0)]
     while waiting:
         place, key = waiting.pop()
@@ -287,7 +293,11 @@ def _loose_key(name: str, args: JsonValue) -> str:
         elif isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
             place[key] = int(value)  # type: ignore[index]
             continue
+        elif isinstance(value, float) and isnan(value):
+            place[key] = None  # type: ignore[index]
+            unequal = next(numbers)
+            continue
         else:
             continue
         place[key] = copy  # type: ignore[index]
-    return canonical([name, holder[0]])
+    return canonical([name, holder[0]]), unequal

@@ -17,7 +17,7 @@ from agenttrace.domain import (
 from agenttrace.records import canonical, escape, split_pointer
 from agenttrace.scoring._changes import Change, changes, recorded
 from agenttrace.scoring._declared import Declared
-from agenttrace.scoring._forms import CallForm, handed_on, pick
+from agenttrace.scoring._forms import CallForm, handed_on, is_silent, pick
 from agenttrace.scoring._link import Entry, Links
 from agenttrace.scoring._opaque import digest_of, is_opaque, is_respelled
 from agenttrace.scoring._row import Row
@@ -52,7 +52,8 @@ def respelling(change: Change) -> str | None:
 
 
 def _all_changes(row: Row, chain: Links) -> Iterator[tuple[Boundary, Owner, Change]]:
-    present = [boundary for boundary in BOUNDARIES if boundary in chain.entries]
+    # An adapter whose arguments nobody recorded is passed over; `doubts` asks what it leaves open.
+    present = [b for b in BOUNDARIES if not all(is_silent(e.call) for e in chain.at(b))]
     for upper_boundary, lower_boundary in pairwise(present):
         upper = _source(chain, upper_boundary)
         if upper is None or upper.form.args is None:

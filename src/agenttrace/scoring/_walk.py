@@ -21,7 +21,7 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical
 from agenttrace.scoring._declared import tool_name
-from agenttrace.scoring._forms import CallForm, handed_on
+from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._link import Entry, Links
 from agenttrace.scoring._payload import compare_payloads
 from agenttrace.scoring._plan import model_owner, note_unreadable
@@ -77,7 +77,7 @@ class _Walk:
             if handed is None:
                 return
         elif self.lead is Boundary.ADAPTER:
-            handed = [e for e in self.chain.at(self.lead) if handed_on(e.call)]
+            handed = [e for e in self.chain.at(self.lead) if e.call.error is None]
             if not handed:
                 return
         compare_payloads(self.row, self.chain)
@@ -130,7 +130,7 @@ class _Walk:
         """Judge the adapter's records; the entries handed on, or None where nothing was."""
         row, chain = self.row, self.chain
         here = chain.at(Boundary.ADAPTER)
-        good = [entry for entry in here if handed_on(entry.call)]
+        good = [entry for entry in here if entry.call.error is None]
         if not good:
             if not row.is_faulty(chain) or chain.runs:
                 row.note(
