@@ -94,7 +94,7 @@ def alone(*boundaries, **parts):
             ("fail", "executor", "executor"),
             "not_requested",
         ),
-        (evidence([], [adapter_call()], []), ("pass", "adapter", "adapter"), "added"),
+        (evidence([], [adapter_call(call_id=None)], []), ("pass", "adapter", "adapter"), "added"),
         (
             evidence([model_call()], [adapter_call()], [execution(digest="aa", exit_digest="bb")]),
             ("fail", "executor", "tool-owner"),

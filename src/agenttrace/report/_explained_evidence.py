@@ -158,6 +158,18 @@ EVIDENCE: Final = (
         declare="not possible; a case cannot stand for evidence",
     ),
     Explanation(
+        code="record-absent",
+        group=Group.CAUSE_EVIDENCE,
+        means="a record is missing that others speak of: an id that no recorded response gave, a "
+        "link to nothing, a response that held more calls than are on record, a run that passed "
+        "an adapter without a trace",
+        causes="records lost on their way; a second client whose responses nobody records; ids "
+        "that a program makes itself",
+        look="record every response, give the adapter the response's own id and no other, or "
+        "score local evidence",
+        declare="not possible; a case cannot stand for evidence",
+    ),
+    Explanation(
         code="lost",
         group=Group.CAUSE_EVIDENCE,
         means="the recorder itself says that it lost something, or that it made responses, events "

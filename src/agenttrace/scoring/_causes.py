@@ -177,7 +177,11 @@ def answered_without_record(case: Case, evidence: Evidence) -> list[Cause]:
     """
     conduct = evidence.conduct
     guarded = conduct.guardrail is not None and conduct.guardrail.blocked
-    if evidence.completeness.made is not None or guarded or not conduct.answers_in_history:
+    answered = {canonical(call_id) for call_id in conduct.answers_in_history}
+    answered |= {canonical(m.call_id) for m in evidence.outcome.messages if m.role == "tool"}
+    answered |= {canonical(one.call_id) for one in conduct.results_shown}
+    answered.discard(canonical(None))
+    if evidence.completeness.made is not None or guarded or not answered:
         return []
     ran = {canonical(call.call_id) for call in evidence.executor}
     ran |= {canonical(call_id) for call_id in conduct.cache_hits}
@@ -186,8 +190,7 @@ def answered_without_record(case: Case, evidence: Evidence) -> list[Cause]:
     lost = [
         call
         for call in evidence.model or evidence.adapter
-        if call.call_id in conduct.answers_in_history
-        and canonical(call.call_id) not in ran
+        if canonical(call.call_id) in answered - ran
         and evidence.sees(Boundary.EXECUTOR, call.name)
         and call.name not in case.contract.client_side_tools
     ]
@@ -300,7 +303,7 @@ def _uncounted(evidence: Evidence) -> Iterator[Cause]:
         return
     for boundary, made in whole.made.items():
         here = len(evidence.at(boundary))
-        if evidence.is_observed(boundary) and here < made:
+        if here < made:
             yield Cause(
                 code="records-missing",
                 detail=f"{made} records were made at the {boundary} and {here} arrived",

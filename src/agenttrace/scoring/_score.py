@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Protocol
 
 from agenttrace.domain import (
-    BOUNDARIES,
     Boundary,
     BoundaryFigures,
     Case,
@@ -23,7 +22,6 @@ from agenttrace.domain import (
     First,
     Kind,
     Owner,
-    Phase,
     RequiredCall,
     Status,
     Verdict,
@@ -35,7 +33,6 @@ from agenttrace.scoring._causes import (
     answered_without_record,
     boundary_not_recorded,
     completeness_causes,
-    completeness_findings,
     foreign_records,
     join_causes,
     mask_causes,
@@ -52,6 +49,8 @@ from agenttrace.scoring._figures import (
     never_exact,
     ragas_score,
 )
+from agenttrace.scoring._findings import findings
+from agenttrace.scoring._gaps import gap_causes
 from agenttrace.scoring._label import label_fault
 from agenttrace.scoring._link import Links, build_chains
 from agenttrace.scoring._plan import find_plan_divergences
@@ -163,7 +162,7 @@ def _score(
         boundaries=by_boundary,
         policy=tuple(broken),
         causes=result.causes,
-        findings=tuple(_findings(row)),
+        findings=tuple(findings(row)),
         chains=tuple(chain.to_chain() for chain in row.chains),
         request_ids=_distinct(
             [c.request_id for c in evidence.model]
@@ -201,6 +200,8 @@ def _records_alone(case: Case | None, evidence: Evidence) -> First:
     if completeness_causes(evidence) or unusable_records(evidence):
         return First.INSTRUMENTATION
     row = _row(with_stated(bare, evidence), evidence, None, Boundary.EXECUTOR)
+    if gap_causes(evidence, row.chains):
+        return First.INSTRUMENTATION
     walk_chains(row)
     walk_results(row)
     _runtime_types(row)
@@ -249,7 +250,7 @@ def _incomplete(
     row: Row, at_compared: BoundaryFigures | None, redactor: ExpectedMasker | None
 ) -> list[Cause]:
     tools = sorted({call.name for call in row.required or ()})
-    found = completeness_causes(row.evidence)
+    found = completeness_causes(row.evidence) + gap_causes(row.evidence, row.chains)
     found += unobserved_causes(row.case, row.evidence, row.compare, tools)
     found += answered_without_record(row.case, row.evidence)
     if redactor is None and needs_values(row.case) and _is_digested(row.evidence):
@@ -354,45 +355,6 @@ def _note_types(
                 path=path,
                 before=name,
                 after=got,
-            )
-
-
-def _findings(row: Row) -> list[Cause]:
-    evidence = row.evidence
-    found = completeness_findings(evidence) + unusable_records(evidence)
-    at_executor = any(one.divergence.boundary is Boundary.EXECUTOR for one in row.found)
-    if at_executor and not evidence.is_observed(Boundary.ADAPTER):
-        found.append(
-            Cause(
-                code="adapter-not-recorded",
-                detail="a change seen at the executor may have been made by the adapter",
-            )
-        )
-    if evidence.responses and any(not response.complete for response in evidence.responses):
-        found.append(
-            Cause(code="response-unfinished", detail="a response ended without a finish reason")
-        )
-    found += _not_the_agents(evidence)
-    inferred = sum(call.inferred for b in BOUNDARIES for call in evidence.at(b))
-    if inferred:
-        found.append(
-            Cause(
-                code="context-lost",
-                detail=f"{inferred} records took the run that was likely; their context was lost",
-            )
-        )
-    return found
-
-
-def _not_the_agents(evidence: Evidence) -> Iterator[Cause]:
-    """Calls of set-up and evaluation: seen, reported, and left out of every comparison."""
-    for phase in (Phase.SETUP, Phase.EVALUATION):
-        names = [c.name for b in BOUNDARIES for c in evidence.at(b) if c.phase is phase]
-        if names:
-            yield Cause(
-                code=f"{phase}-calls",
-                detail=f"{len(names)} of the {phase} phase, not the agent's: "
-                f"{', '.join(dict.fromkeys(names)):.200}",
             )
 
 

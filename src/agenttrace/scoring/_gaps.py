@@ -1,0 +1,110 @@
+"""Records that are not there, known from the records that are.
+
+Nobody need have counted: a run that was linked to a request, an id that a response gave, a
+response that says how many calls it held, each speaks of a record. Where that one is missing, what
+follows from its absence is no fault of the run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from agenttrace.domain import (
+    BOUNDARIES,
+    Boundary,
+    Cause,
+    Evidence,
+    Execution,
+    Phase,
+    ToolCall,
+    is_agents_own,
+)
+from agenttrace.records import canonical
+from agenttrace.scoring._link import Links
+
+
+def gap_causes(evidence: Evidence, chains: Sequence[Links]) -> list[Cause]:
+    """Why a record must be missing that would have been judged; owner: instrumentation."""
+    found = [*_dangling(evidence), *_short_responses(evidence)]
+    found += _unanswered_ids(evidence, chains)
+    if evidence.completeness.made is None:  # else the adapter is proven to have seen no such call
+        found += _skipped(evidence, chains)
+    return found
+
+
+def _dangling(evidence: Evidence) -> Iterator[Cause]:
+    """Records that were linked to, or made inside, one that is not there."""
+    known = {call.ref for boundary in BOUNDARIES for call in evidence.at(boundary)}
+    known |= {response.ref for response in evidence.responses or ()}
+    for boundary in BOUNDARIES:
+        for call in evidence.at(boundary):
+            for what, ref in (("answers", call.link), ("was made inside", call.parent)):
+                if ref is not None and ref not in known:
+                    yield _missing(f"{_shown(call)} {what} {ref:.60}, which is not on record")
+                    return
+
+
+def _short_responses(evidence: Evidence) -> Iterator[Cause]:
+    """Responses that held more calls than were recorded of them."""
+    if not evidence.is_observed(Boundary.MODEL):
+        return
+    of_id = Counter(call.response_id for call in evidence.model)
+    of_turn = Counter(call.turn for call in evidence.model)
+    short = 0
+    for one in evidence.responses or ():
+        here = max(
+            of_id[one.response_id] if one.response_id is not None else 0,
+            of_turn[one.turn] if one.turn is not None else 0,
+        )
+        if one.response_id is not None or one.turn is not None:
+            short = max(short, one.calls - here)
+    # Ids repeat, and some responses have none: what all of them held is asked for as well.
+    held = sum(one.calls for one in evidence.responses or ())
+    short = max(short, held - len(evidence.model))
+    if short > 0:
+        yield _missing(f"{short} of the calls that the responses held are not on record")
+
+
+def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cause]:
+    """Calls that carry an id which no recorded response gave: the one that gave it is missing.
+
+    Where a provider gives no ids the later boundaries make their own, and these say nothing.
+    """
+    if any(call.call_id is None for call in evidence.model if call.phase is Phase.RUN):
+        return
+    for chain in chains:
+        call = chain.lead.call
+        if (
+            call.boundary is not Boundary.MODEL
+            and call.call_id is not None
+            and is_agents_own(call)
+            and evidence.sees(Boundary.MODEL, call.name)
+        ):
+            yield _missing(f"{_shown(call)}, and no response on record gave that id")
+            return
+
+
+def _skipped(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cause]:
+    """Runs that answer a request and passed an adapter which should have seen them."""
+    for chain in chains:
+        upper, ran = chain.first(Boundary.MODEL), chain.first(Boundary.EXECUTOR)
+        if upper is None or ran is None or chain.at(Boundary.ADAPTER) or not _entered(ran.call):
+            continue
+        if is_agents_own(ran.call) and evidence.sees(Boundary.ADAPTER, upper.call.name):
+            yield _missing(
+                f"{_shown(ran.call)} answers a request that the adapter has no record of"
+            )
+            return
+
+
+def _entered(call: ToolCall) -> bool:
+    return isinstance(call, Execution) and call.count > 0
+
+
+def _shown(call: ToolCall) -> str:
+    return f"{call.name:.60} with the id {canonical(call.call_id):.40} at the {call.boundary}"
+
+
+def _missing(detail: str) -> Cause:
+    return Cause(code="record-absent", detail=detail)
