@@ -258,3 +258,27 @@ def test_of_two_cases_under_one_run_the_other_one_is_named():
         response(1).run.case_id,
         "other",
     }
+
+
+def test_of_two_copies_the_one_with_texts_is_kept_whichever_came_first():
+    local = record(RecordKind.EVENT, Event(name="output", local={"value": "Done."}), 2)
+    carried = replace(local, payload=Event(name="output"))
+
+    said = [
+        assemble([response(1), *copies, end(3)]).outcome.final_message
+        for copies in ((local, carried), (carried, local))
+    ]
+
+    assert said == ["Done.", "Done."]
+
+
+def test_what_conflicts_and_what_could_not_be_read_stands_in_one_order():
+    one, two = call(2), replace(call(3), seq=2)
+    lost = [UnusableRecord(boundary=Boundary.MODEL, reason=reason) for reason in ("b", "a", "b")]
+
+    forward = assemble([response(1), one, two, end(4)], lost)
+    backward = assemble([two, end(4), one, response(1)], lost[::-1])
+
+    assert forward == backward
+    assert forward.completeness.conflicts == (two.ref,)
+    assert [record.reason for record in forward.completeness.unusable] == ["a", "b"]

@@ -65,7 +65,8 @@ def assemble(records: Sequence[Record], unusable: Sequence[UnusableRecord] = ())
     runs = {record.run.run_id for record in kept}
     if len(runs) != 1:
         raise ValueError(f"records of one run are needed, not of {len(runs)}")
-    kept.sort(key=lambda record: (_order(record), record.recorder_id, record.seq))
+    kept.sort(key=lambda record: (_order(record), record.recorder_id, record.seq, record.ref))
+    unusable = sorted(set(unusable), key=repr)
     responses = [r.payload for r in kept if isinstance(r.payload, Response)]
     calls: dict[Boundary, list[ToolCall]] = {boundary: [] for boundary in BOUNDARIES}
     for record in kept:
@@ -103,26 +104,34 @@ def assemble(records: Sequence[Record], unusable: Sequence[UnusableRecord] = ())
 
 
 def _deduplicated(records: Iterable[Record]) -> tuple[list[Record], tuple[str, ...]]:
+    """One record for each reference, the same one whatever order the copies came in."""
     kept: dict[str, Record] = {}
-    texts: dict[str, str] = {}
-    conflicts: dict[str, None] = {}
+    conflicts: set[str] = set()
+    copies: dict[str, list[Record]] = defaultdict(list)
     for record in records:
-        text = dump_json(record_to_plain(record, content=False))
-        if record.ref not in kept:
-            kept[record.ref], texts[record.ref] = record, text
-        elif texts[record.ref] != text:
-            if record.kind is RecordKind.RUN:
-                # A run that settled again sends a new revision of its manifest.
-                kept[record.ref] = max(kept[record.ref], record, key=_revision)
-                texts[record.ref] = dump_json(record_to_plain(kept[record.ref], content=False))
-            else:
-                conflicts[record.ref] = None
+        if record.ref in kept:
+            copies[record.ref].append(record)
+        kept.setdefault(record.ref, record)
+    for ref, others in copies.items():
+        same = [kept[ref], *others]
+        # A copy that came by a collector lacks the texts that stay in local evidence.
+        kept[ref] = max(same, key=_fullness)
+        texts = {dump_json(record_to_plain(one, content=False)) for one in same}
+        # A run that settled again sends a new revision of its manifest.
+        if len(texts) > 1 and kept[ref].kind is not RecordKind.RUN:
+            conflicts.add(ref)
     numbers: dict[tuple[str, int], str] = {}
-    for record in kept.values():
+    for ref in sorted(kept):
         # A recorder gives each number of a run once: one of the two is of another run.
-        if numbers.setdefault((record.recorder_id, record.seq), record.ref) != record.ref:
-            conflicts[record.ref] = None
-    return list(kept.values()), tuple(conflicts)
+        place = kept[ref].recorder_id, kept[ref].seq
+        if numbers.setdefault(place, ref) != ref:
+            conflicts.add(ref)
+    return list(kept.values()), tuple(sorted(conflicts))
+
+
+def _fullness(record: Record) -> tuple[tuple[int, int], int, str]:
+    text = dump_json(record_to_plain(record))
+    return _revision(record), len(text), text
 
 
 def _revision(record: Record) -> tuple[int, int]:
