@@ -43,6 +43,8 @@ CALLS: dict[str, dict[str, Any]] = {
             ("equals", WRONG),
             ("one_of", [WRONG, "z"]),
             ("regex", WRONG),
+            ("default", WRONG),
+            ("schema", {"const": WRONG, "enum": [3312345, WRONG]}),
             ("range", {"min": 3312345, "max": 33123456}),
             ("tolerance", {"value": 3312345, "abs": 33123456}),
         )

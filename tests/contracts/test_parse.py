@@ -272,7 +272,8 @@ FIELDS = [
     "min_calls", "once_per", "plans", "plan_by", "outcome", "leak", "agents", "ignore_args",
     "compare", "contract", "schema_version", "why", "name", "args", "rules", "equals", "regex",
     "range", "min", "max", "one_of", "length", "normalizer", "value", "ignore", "unit", "rename",
-    "/a", "/a/b", "when", "before", "after", "where", "same", "tool", "path",
+    "/a", "/a/b", "schema", "default", "$ref", "type", "properties", "anyOf",
+    "when", "before", "after", "where", "same", "tool", "path",
 ]  # fmt: skip
 near_cases = st.recursive(
     json_values | st.sampled_from(["router", "any_of", "x100", "trim", "model", "(a+)+"]),

@@ -233,6 +233,8 @@ UNDECIDABLE = [
     ("/cents", rule(RuleKind.RANGE, {"min": 0, "max": 10})),
     ("/cents", rule(RuleKind.TOLERANCE, {"value": 9800, "abs": 1})),
     ("/note", rule(RuleKind.NORMALIZER, "ring twice", normalizer="casefold")),
+    ("/order", rule(RuleKind.SCHEMA, {"type": "string", "pattern": "^A-"})),
+    ("/cents", rule(RuleKind.SCHEMA, {"minimum": 1})),
 ]
 
 
@@ -246,7 +248,9 @@ def test_a_rule_that_needs_the_value_is_undecidable_and_the_cause_says_so(pointe
     assert f"the rule {one.kind.value} of {pointer}" in cause.detail
 
 
-@pytest.mark.parametrize("kind", [RuleKind.REGEX, RuleKind.EQUALS, RuleKind.NORMALIZER])
+@pytest.mark.parametrize(
+    "kind", [RuleKind.REGEX, RuleKind.EQUALS, RuleKind.NORMALIZER, RuleKind.DEFAULT]
+)
 @pytest.mark.parametrize("make", [KEY.digest_expected, KEY.mask_expected])
 def test_no_verdict_holds_what_a_rule_asks_of_a_secret(kind, make):
     how = "casefold" if kind is RuleKind.NORMALIZER else None
@@ -266,6 +270,11 @@ DECIDED = [
     ("/order", rule(RuleKind.RANGE, {"min": 0}), False),
     ("/cents", rule(RuleKind.REGEX, ".*"), False),
     ("/cents", rule(RuleKind.IGNORE, None), True),
+    ("/cents", rule(RuleKind.DEFAULT, 9800), True),
+    ("/cents", rule(RuleKind.DEFAULT, 1), False),
+    ("/cents", rule(RuleKind.SCHEMA, {"type": "integer"}), True),
+    ("/order", rule(RuleKind.SCHEMA, {"maxLength": 4}), False),
+    ("/deep", rule(RuleKind.SCHEMA, {"properties": {"rows": {"maxItems": 1}}}), False),
 ]
 
 

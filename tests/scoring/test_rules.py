@@ -51,10 +51,10 @@ def test_a_rule_asks_one_question_of_a_value(kind, operand, value, accepted):
 
 
 @pytest.mark.parametrize("kind", list(RuleKind))
-def test_every_kind_but_ignore_needs_the_value_to_be_there(kind):
+def test_every_kind_but_ignore_and_default_needs_the_value_to_be_there(kind):
     asked = rule(kind, None, "trim" if kind is RuleKind.NORMALIZER else None)
 
-    assert accepts(asked, MISSING) is (kind is RuleKind.IGNORE)
+    assert accepts(asked, MISSING) is (kind in (RuleKind.IGNORE, RuleKind.DEFAULT))
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ def form_faults(fault: ErrorDetails) -> Iterator[FormFault]:
         for one in (error, *error.others):
             yield FormFault(
                 loc=(*loc, *one.at),
-                of=loc,
+                of=None if one.is_of_part else loc,
                 found=one.found,
                 instead=one.instead,
-                is_about_key=is_key,
+                is_about_key=is_key or one.is_about_key,
                 is_plain=False,
             )
         return
@@ -118,4 +118,6 @@ _FORMS: Final = (
     SideForm,
     ToleranceForm,
 )
-_FIELDS: Final = sorted({name for form in _FORMS for name in form.model_fields})
+_FIELDS: Final = sorted(
+    {one.alias or name for form in _FORMS for name, one in form.model_fields.items()}
+)

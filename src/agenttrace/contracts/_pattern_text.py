@@ -102,15 +102,18 @@ def read_pattern(pattern: str) -> Node:
     return node
 
 
+def is_anchored(pattern: str) -> tuple[bool, bool]:
+    """Whether a pattern begins with `^`, and whether it ends with `$`."""
+    return pattern.startswith("^"), pattern.endswith("$") and not _ends_escaped(pattern)
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         # The whole text must match, so anchors at the ends say nothing; within they are refused.
-        start = 1 if text.startswith("^") else 0
-        end = len(text)
-        if text.endswith("$") and not _ends_escaped(text):
-            end -= 1
+        start, end_anchor = is_anchored(text)
+        end = len(text) - end_anchor
         self.text = text[:end]
-        self.at = min(start, end)
+        self.at = min(int(start), end)
 
     @property
     def at_end(self) -> bool:

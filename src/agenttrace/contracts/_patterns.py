@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -49,22 +49,11 @@ def compile_pattern(pattern: str) -> TextMatcher:
         PatternError: The pattern is malformed, or it is outside the subset and the extra `re2` is
             not installed, or that engine does not take it either.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FutureWarning)
-            compiled = re.compile(pattern)
-    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
-        raise PatternError(f"{pattern!r:.80} is no pattern ({error})") from error
+    compiled = check_syntax(pattern)
     try:
         check_linear(pattern)
     except PatternError as error:
-        engine = _linear_engine()
-        if engine is None:
-            raise PatternError(
-                f"{error}, so matching it could take very long; simplify it, or install "
-                'another engine: pip install "agenttrace-otel[re2]"'
-            ) from error
-        return _compiled_by(engine, pattern)
+        return compiled_linear(pattern, error)
     return compiled
 
 
@@ -74,6 +63,15 @@ def check_linear(pattern: str) -> None:
     Raises:
         PatternError: It says which part is outside the subset.
     """
+    count_ways(pattern)
+
+
+def count_ways(pattern: str) -> int:
+    """In how many ways Python's engine may try to match one text, unbounded repetitions aside.
+
+    Raises:
+        PatternError: As `check_linear`.
+    """
     try:
         tree = read_pattern(pattern)
     except PatternTextError as error:
@@ -81,6 +79,21 @@ def check_linear(pattern: str) -> None:
     ways = _cost(tree, _End(follow=_NOTHING_FOLLOWS), pattern).ways
     if ways > MOST_WAYS:
         _refuse(pattern, f"leaves more than {MOST_WAYS} ways to match")
+    return ways
+
+
+def check_syntax(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern on Python's engine, whatever it costs to run.
+
+    Raises:
+        PatternError: It is no pattern.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
+        raise PatternError(f"{pattern!r:.80} is no pattern ({error})") from error
 
 
 def _linear_engine() -> Any | None:
@@ -91,11 +104,25 @@ def _linear_engine() -> Any | None:
         return None
 
 
-def _compiled_by(engine: Any, pattern: str) -> TextMatcher:
+def compiled_linear(pattern: str, why: PatternError) -> LinearMatcher:
+    """Compile a pattern by the engine of the extra `re2`.
+
+    Args:
+        why: Why Python's engine cannot be taken.
+
+    Raises:
+        PatternError: The extra is not installed, or the engine does not take the pattern.
+    """
+    engine = _linear_engine()
+    if engine is None:
+        raise PatternError(
+            f"{why}, so matching it could take very long; simplify it, or install "
+            'another engine: pip install "agenttrace-otel[re2]"'
+        ) from why
     options = engine.Options()
     options.log_errors = False
     try:
-        return _Re2Matcher(engine.compile(pattern, options))
+        return LinearMatcher(engine.compile(pattern, options))
     except (engine.error, UnicodeEncodeError) as error:
         reason = error.args[0] if error.args else ""
         text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
@@ -104,15 +131,24 @@ def _compiled_by(engine: Any, pattern: str) -> TextMatcher:
         ) from error
 
 
-class _Re2Matcher:
+class LinearMatcher:
     """re2 takes no text with a lone surrogate; such a text fits no pattern."""
 
-    def __init__(self, compiled: TextMatcher) -> None:
+    def __init__(self, compiled: Any) -> None:
         self._compiled = compiled
 
     def fullmatch(self, text: str, /) -> object | None:
+        """Match the whole text."""
+        return self._asked(self._compiled.fullmatch, text)
+
+    def search(self, text: str, /) -> object | None:
+        """Find a part of the text that fits."""
+        return self._asked(self._compiled.search, text)
+
+    @staticmethod
+    def _asked(ask: Callable[[str], object | None], text: str) -> object | None:
         try:
-            return self._compiled.fullmatch(text)
+            return ask(text)
         except UnicodeEncodeError:
             return None
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from agenttrace.contracts._pattern_search import compile_search
 from agenttrace.contracts._patterns import PatternError, compile_pattern
+from agenttrace.contracts._schema_form import check_schema
 from agenttrace.contracts._values import Count, Form, FormError, Json, Number
 from agenttrace.domain import ArgumentRule, RuleKind
 from agenttrace.scoring import compile_patterns_with, normalizer_names
 
-compile_patterns_with(compile_pattern)
+compile_patterns_with(compile_pattern, compile_search)
 
 
 def _pattern(value: str) -> str:
@@ -83,6 +85,11 @@ class ToleranceForm(Form):
         return self
 
 
+_FIELD_OF: Final = {RuleKind.SCHEMA: "schema_"}
+"""Fields that cannot have the name by which people write them."""
+_NEVER_NULL: Final = (RuleKind.RANGE, RuleKind.TOLERANCE, RuleKind.LENGTH)
+
+
 class RuleForm(Form):
     """One question to one value; `value` belongs to `normalizer` alone."""
 
@@ -94,11 +101,13 @@ class RuleForm(Form):
     length: LengthForm | None = None
     normalizer: NormalizerName = ""
     value: Json = None
+    schema_: Annotated[Any, AfterValidator(check_schema)] = Field(default=None, alias="schema")
+    default: Json = None
     ignore: Annotated[bool, AfterValidator(_only_true)] = True
 
     @model_validator(mode="after")
     def _asks_one_question(self) -> Self:
-        kinds = [kind.value for kind in RuleKind if kind in self.model_fields_set]
+        kinds = self._kinds()
         if len(kinds) != 1:
             listed = ", ".join(RuleKind)
             found = " and ".join(kinds) or "none"
@@ -108,7 +117,7 @@ class RuleForm(Form):
                 "has only one of normalizer and value",
                 "it needs normalizer and value together, or neither of them",
             )
-        if kinds[0] != RuleKind.EQUALS and getattr(self, kinds[0]) is None:
+        if kinds[0] in _NEVER_NULL and getattr(self, kinds[0]) is None:
             raise FormError(
                 f"has null for {kinds[0]}, which asks nothing",
                 "say what is asked, or leave the rule out",
@@ -122,12 +131,15 @@ class RuleForm(Form):
             )
         return self
 
+    def _kinds(self) -> list[RuleKind]:
+        return [kind for kind in RuleKind if _FIELD_OF.get(kind, kind) in self.model_fields_set]
+
     def to_domain(self) -> ArgumentRule:
         """The rule as the scorer knows it."""
-        kind = next(kind for kind in RuleKind if kind in self.model_fields_set)
+        (kind,) = self._kinds()
         if kind is RuleKind.NORMALIZER:
             return ArgumentRule(kind=kind, operand=self.value, normalizer=self.normalizer)
-        operand: Any = getattr(self, kind.value)
+        operand: Any = getattr(self, _FIELD_OF.get(kind, kind))
         if isinstance(operand, Form):
             operand = {name: getattr(operand, name) for name in sorted(operand.model_fields_set)}
         return ArgumentRule(kind=kind, operand=operand)

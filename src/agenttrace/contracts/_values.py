@@ -18,12 +18,24 @@ from agenttrace.records import at_pointer
 class FormError(ValueError):
     """What somebody wrote and cannot be, and what to write instead."""
 
-    def __init__(self, found: str, instead: str, *, at: tuple[str | int, ...] = ()) -> None:
+    def __init__(
+        self,
+        found: str,
+        instead: str,
+        *,
+        at: tuple[str | int, ...] = (),
+        is_about_key: bool = False,
+        is_of_part: bool = False,
+    ) -> None:
         super().__init__(f"{found}; {instead}")
         self.found = found
         self.instead = instead
         self.at = at
         """Where it stands, below the form that refuses it."""
+        self.is_about_key = is_about_key
+        """Whether the key is what is wrong there."""
+        self.is_of_part = is_of_part
+        """Whether the sentence speaks of the place, and not of the form that refuses it."""
         self.others: tuple[FormError, ...] = ()
         """What else the same form refuses."""
 

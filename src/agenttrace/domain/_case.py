@@ -11,7 +11,7 @@ from agenttrace.domain._words import Boundary
 
 
 class RuleKind(StrEnum):
-    """What an argument rule asks of a value; all but `ignore` need the value to be there."""
+    """What an argument rule asks of a value; `ignore` and `default` alone do without one."""
 
     EQUALS = "equals"
     REGEX = "regex"
@@ -20,6 +20,8 @@ class RuleKind(StrEnum):
     ONE_OF = "one_of"
     LENGTH = "length"
     NORMALIZER = "normalizer"
+    SCHEMA = "schema"
+    DEFAULT = "default"
     IGNORE = "ignore"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from agenttrace.domain import (
     BOUNDARIES,
@@ -71,6 +72,14 @@ class Column:
         return value_text(value)
 
 
+_WORDS: Final = {
+    RuleKind.ONE_OF: "one of ",
+    RuleKind.REGEX: "fits ",
+    RuleKind.SCHEMA: "fits schema ",
+    RuleKind.DEFAULT: "left out, or ",
+}
+
+
 def rule_text(rule: ArgumentRule) -> str:
     """What an argument rule asks, in a few characters."""
     operand = rule.operand
@@ -85,7 +94,7 @@ def rule_text(rule: ArgumentRule) -> str:
             return f"{value_text(operand.get('value'))} ±{value_text(operand.get('abs'))}"
     if rule.kind is RuleKind.IGNORE:
         return "(anything)"
-    word = {RuleKind.ONE_OF: "one of ", RuleKind.REGEX: "fits "}.get(rule.kind, "")
+    word = _WORDS.get(rule.kind, "")
     named = f" by {rule.normalizer}" if rule.normalizer else ""
     return f"{word}{value_text(operand)}{named}"
 

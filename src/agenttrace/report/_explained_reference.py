@@ -47,7 +47,8 @@ REFERENCE: Final = (
         "compared boundary shows them",
         causes="a reference copied from the model's calls and compared at the executor",
         look="write the values down, or compare at the model",
-        declare="`compare: model` in the case, where the model's own form is meant",
+        declare="`compare: model` in the case, where the model's own form is meant; a `default` "
+        "rule for the argument",
     ),
     Explanation(
         code="edited-off-plan",
@@ -61,7 +62,7 @@ REFERENCE: Final = (
         code="reference-off-schema",
         group=Group.CAUSE_LABEL,
         means="a required call does not fit the tool's own schema, or leaves out a parameter that "
-        "it requires",
+        "it requires, or a `default` rule names another default than the tool's",
         causes="a reference written by hand; a parameter that was renamed since",
         look="correct the case",
         declare="not possible; correct the case",

@@ -7,6 +7,9 @@ the reference hold, and only then which boundary is the first to differ.
 from agenttrace.scoring._changes import Change, changes, value_kind
 from agenttrace.scoring._expected import expected_like
 from agenttrace.scoring._figures import choose_plan
+from agenttrace.scoring._json_schema import KEYWORDS as SCHEMA_KEYWORDS
+from agenttrace.scoring._json_schema import REF as SCHEMA_REF
+from agenttrace.scoring._json_schema import fits_schema
 from agenttrace.scoring._match import figures, fits, loose_f1, match
 from agenttrace.scoring._normalizers import (
     Normalizer,
@@ -14,15 +17,19 @@ from agenttrace.scoring._normalizers import (
     normalizer_names,
     register_normalizer,
 )
+from agenttrace.scoring._pattern import TextMatcher, TextSearcher, compile_patterns_with
 from agenttrace.scoring._policy import broken_rules, observed_calls
-from agenttrace.scoring._rules import TextMatcher, accepts, compile_patterns_with
+from agenttrace.scoring._rules import accepts
 from agenttrace.scoring._score import records_alone, score
 from agenttrace.scoring._shown import hide_expected
 
 __all__ = [
+    "SCHEMA_KEYWORDS",
+    "SCHEMA_REF",
     "Change",
     "Normalizer",
     "TextMatcher",
+    "TextSearcher",
     "accepts",
     "broken_rules",
     "changes",
@@ -31,6 +38,7 @@ __all__ = [
     "expected_like",
     "figures",
     "fits",
+    "fits_schema",
     "hide_expected",
     "loose_f1",
     "match",

@@ -17,8 +17,8 @@ from agenttrace.domain import MISSING, JsonObject, JsonValue, Kind, Missing
 from agenttrace.records import JsonTextError, at_pointer, canonical, escape, parse_json
 from agenttrace.scoring._masks import looks_masked
 from agenttrace.scoring._normalizers import instant_of
+from agenttrace.scoring._numbers import exact, is_number
 from agenttrace.scoring._opaque import digest_kind, is_cut_down, same
-from agenttrace.scoring._rules import exact, is_number
 
 _EXACT_INTEGERS: Final = 2**53
 _SCALES: Final = frozenset({*(10**power for power in range(1, 10)), 60, 3600})

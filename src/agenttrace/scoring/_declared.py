@@ -19,8 +19,8 @@ from agenttrace.scoring._declared_opaque import without_values
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._normalizers import normalizer
 from agenttrace.scoring._number_places import Places, number_places, one_form
+from agenttrace.scoring._numbers import is_number
 from agenttrace.scoring._opaque import is_cut_down, is_opaque
-from agenttrace.scoring._rules import is_number
 
 Defaults = Mapping[str, Mapping[str, JsonValue]]
 

@@ -21,7 +21,7 @@ from agenttrace.domain import (
 if TYPE_CHECKING:
     from agenttrace.scoring._score import ExpectedMasker
 
-COMPARED: Final = (RuleKind.EQUALS, RuleKind.ONE_OF)
+COMPARED: Final = (RuleKind.EQUALS, RuleKind.ONE_OF, RuleKind.DEFAULT)
 """Rules whose operand is a value, or values, of the field."""
 
 

@@ -27,8 +27,9 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical, dump_json
 from agenttrace.scoring._declared import Declared, tool_name
-from agenttrace.scoring._forms import CallForm
+from agenttrace.scoring._default_rules import defaults_of
 from agenttrace.scoring._match import match, value_at
+from agenttrace.scoring._plan import due_form
 from agenttrace.scoring._policy import observed_calls
 from agenttrace.scoring._rules import accepts
 from agenttrace.scoring._schema import breaks_schema, lacks_required
@@ -86,6 +87,13 @@ def label_fault(
             f"compared at the {compare}, the reference leaves out values that the tool itself "
             "fills in; write them down, or compare at the model",
         )
+    for tool, name, value in defaults_of(required, case.contract, compare):
+        filled = {**declared.defaults.get(tool, {}), **case.contract.tool(tool).defaults}
+        if name in filled and canonical(filled[name]) != canonical(value):
+            return _label_owner(
+                "reference-off-schema",
+                f"the rule default of /{name:.60} is not what {tool!r:.60} itself fills in",
+            )
     for call in required:
         contract = case.contract.tool(call.name)
         schema = contract.schema
@@ -206,14 +214,7 @@ def _leaves_out_only_defaults(
         return False
     fill = Declared(Contract(), declared.defaults)
     seen = observed_calls(evidence, compare, case.agents) or []
-    due = [
-        RequiredCall(
-            name=call.name,
-            arguments=fill(CallForm(call.name, call.arguments)).args or {},
-            rules=call.rules,
-        )
-        for call in required
-    ]
+    due = [due_form(call, fill, adapted=False) for call in required]
     found = match(due, [one.form for one in seen], case.ignore_args)
     return not found.missing and not found.extra
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from agenttrace.domain import ArgumentRule, JsonValue, Missing, RuleKind
 from agenttrace.records import canonical
+from agenttrace.scoring._json_schema import fits_schema
 from agenttrace.scoring._normalizers import normalizer
+from agenttrace.scoring._numbers import at_most, exact, is_number
 from agenttrace.scoring._opaque import (
     digest_of,
     holds_opaque,
@@ -20,39 +19,16 @@ from agenttrace.scoring._opaque import (
     opaque_keys,
     same,
 )
+from agenttrace.scoring._pattern import fits_whole
 from agenttrace.scoring._undecided import undecided
-
-
-class TextMatcher(Protocol):
-    """A compiled pattern; `fullmatch` answers None where the whole text does not fit."""
-
-    def fullmatch(self, text: str, /) -> object | None:
-        """Match the whole text."""
-
-
-PatternCompiler = Callable[[str], TextMatcher]
-_LONGEST_FOR_RE: Final = 100_000
-
-
-_compilers: list[PatternCompiler] = [re.compile]
-
-
-def compile_patterns_with(compiler: PatternCompiler) -> None:
-    """Compile patterns by this from now on: `contracts` brings an engine of linear time."""
-    _compilers[:] = [compiler]
-    _compiled.cache_clear()
-
-
-@lru_cache(maxsize=512)
-def _compiled(pattern: str) -> TextMatcher:
-    return _compilers[0](pattern)
 
 
 def accepts(rule: ArgumentRule, value: JsonValue | Missing, at: str = "") -> bool:
     """Whether a rule is content with a value.
 
-    All kinds but `ignore` need the value to be there: null is a value, missing is not null, and
-    an empty list is neither. Patterns are checked for linear running time where cases are loaded.
+    All kinds but `ignore` and `default` need the value to be there: null is a value, missing is
+    not null, and an empty list is neither. Patterns are checked for linear running time, and
+    schemas for their keywords, where cases are loaded.
 
     Args:
         at: Where the value stands, for what is said of a rule that cannot be decided.
@@ -60,7 +36,7 @@ def accepts(rule: ArgumentRule, value: JsonValue | Missing, at: str = "") -> boo
     if rule.kind is RuleKind.IGNORE:
         return True
     if isinstance(value, Missing):
-        return False
+        return rule.kind is RuleKind.DEFAULT
     if holds_opaque(value):
         return _accepts_opaque(rule, value, at)
     return _CHECKS[rule.kind](rule, value)
@@ -69,7 +45,10 @@ def accepts(rule: ArgumentRule, value: JsonValue | Missing, at: str = "") -> boo
 def _accepts_opaque(rule: ArgumentRule, value: JsonValue, at: str) -> bool:
     """Whether a rule is content with a value of which only digests or masks are known."""
     kind = rule.kind
-    if kind in (RuleKind.EQUALS, RuleKind.ONE_OF):
+    if kind is RuleKind.SCHEMA:
+        answer = fits_schema(_bounds(rule), value)
+        return undecided(_question(rule, at)) if answer is None else answer
+    if kind in (RuleKind.EQUALS, RuleKind.DEFAULT, RuleKind.ONE_OF):
         listed = rule.operand if kind is RuleKind.ONE_OF else [rule.operand]
         choices = listed if isinstance(listed, list | tuple) else ()
         if any(same(choice, value) for choice in choices):
@@ -102,24 +81,12 @@ def _question(rule: ArgumentRule, at: str) -> str:
     return f"the rule {rule.kind.value} {f'of {at:.60}' if at else ''}".rstrip()
 
 
-def is_number(value: object) -> bool:
-    """Whether a value is a JSON number; `true` is none."""
-    return value.__class__ is int or value.__class__ is float
-
-
-def exact(value: Any) -> Fraction:
-    """A JSON number as exactly the number that its text states."""
-    return Fraction(value) if value.__class__ is int else Fraction(repr(value))
-
-
 def _equals(rule: ArgumentRule, value: JsonValue) -> bool:
     return canonical(value) == canonical(rule.operand)
 
 
 def _regex(rule: ArgumentRule, value: JsonValue) -> bool:
-    if not isinstance(value, str) or len(value) > _LONGEST_FOR_RE:
-        return False
-    return _compiled(str(rule.operand)).fullmatch(value) is not None
+    return isinstance(value, str) and fits_whole(str(rule.operand), value)
 
 
 def _range(rule: ArgumentRule, value: JsonValue) -> bool:
@@ -127,13 +94,7 @@ def _range(rule: ArgumentRule, value: JsonValue) -> bool:
         return False
     bounds = _bounds(rule)
     low, high = bounds.get("min"), bounds.get("max")
-    return (low is None or _at_most(low, value)) and (high is None or _at_most(value, high))
-
-
-def _at_most(low: Any, high: Any) -> bool:
-    if low.__class__ is high.__class__ and is_number(low):
-        return bool(low <= high)
-    return exact(low) <= exact(high)
+    return (low is None or at_most(low, value)) and (high is None or at_most(value, high))
 
 
 def _tolerance(rule: ArgumentRule, value: JsonValue) -> bool:
@@ -161,6 +122,10 @@ def _is_within(rule: ArgumentRule, size: int) -> bool:
     return (low is None or low <= size) and (high is None or size <= high)
 
 
+def _schema(rule: ArgumentRule, value: JsonValue) -> bool:
+    return fits_schema(_bounds(rule), value) is True
+
+
 def _normalized(rule: ArgumentRule, value: JsonValue) -> bool:
     one = normalizer(rule.normalizer or "")
     return canonical(one(value)) == canonical(one(rule.operand))
@@ -178,4 +143,6 @@ _CHECKS: Final[Mapping[RuleKind, Callable[[ArgumentRule, JsonValue], bool]]] = {
     RuleKind.ONE_OF: _one_of,
     RuleKind.LENGTH: _length,
     RuleKind.NORMALIZER: _normalized,
+    RuleKind.SCHEMA: _schema,
+    RuleKind.DEFAULT: _equals,
 }

@@ -40,6 +40,7 @@ from agenttrace.scoring._causes import (
     unusable_records,
 )
 from agenttrace.scoring._declared import Declared, stated_defaults
+from agenttrace.scoring._default_rules import with_default_rules
 from agenttrace.scoring._doubts import doubts
 from agenttrace.scoring._expected import ExpectedValues, expected_like, needs_values
 from agenttrace.scoring._figures import (
@@ -317,7 +318,10 @@ def _instrumentation(causes: Sequence[Cause]) -> Blame:
 def _row(
     case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None, at: Boundary
 ) -> Row:
-    declared = Declared(case.contract, stated_defaults(case.contract, evidence))
+    stated = with_default_rules(
+        stated_defaults(case.contract, evidence), required or (), case.contract, at
+    )
+    declared = Declared(case.contract, stated)
     chains = build_chains(evidence, declared)
     return Row(
         case=case,
