@@ -170,6 +170,7 @@ REFUSED = [
     {"required": [pay(rules={"/a": {"regex": "(a+)+b"}})]},
     {"required": [pay(rules={"/a": {"normalizer": "gone", "value": "x"}})]},
     {"max_calls": {"pay": 1}, "min_calls": {"pay": 2}},
+    {"ordered": ["a", "b", "a"]},
     {"contract": {"normalize": {"pay": {"a": "gone"}}}},
 ]
 
@@ -188,6 +189,16 @@ def before(tool: str, other: str, **fields: Any) -> dict[str, Any]:
     return {"id": f"{tool}-{other}", "before": {"name": tool}, "after": {"name": other}, **fields}
 
 
+def step(source: str, name: str, target: str, **on: Any) -> dict[str, Any]:
+    return {"from": source, "on": {"name": name, **on}, "to": target}
+
+
+STEPS: dict[str, Any] = {
+    "id": "s",
+    "start": "new",
+    "steps": [step("new", "open", "ready"), step("ready", "pay", "paid")],
+}
+
 DOUBTFUL = [
     ({"required": [pay()], "forbidden": [{"name": "pay"}]}, "required[0]"),
     ({"required": [pay()], "forbidden": [{"name": "pay", "args": {}}]}, "required[0]"),
@@ -200,7 +211,27 @@ DOUBTFUL = [
         },
         "plans[0].required[0]",
     ),
-    ({"ordered": ["a", "b", "a"]}, "ordered[2]"),
+    ({"ordered": ["a", ["b", "c"]], "sequence": [before("c", "a")]}, "sequence[0]"),
+    ({"states": [STEPS], "ordered": ["pay", "open"]}, "states[0]"),
+    ({"states": [STEPS], "sequence": [before("pay", "open")]}, "states[0]"),
+    (
+        {"states": [{**STEPS, "steps": [*STEPS["steps"], step("far", "pay", "paid")]}]},
+        "states[0].steps[2]",
+    ),
+    (
+        {
+            "states": [
+                {
+                    **STEPS,
+                    "steps": [
+                        *STEPS["steps"],
+                        step("new", "open", "paid", where={"/a": {"equals": 1}}),
+                    ],
+                }
+            ]
+        },
+        "states[0].steps[2]",
+    ),
     ({"sequence": [before("a", "b"), before("b", "a")]}, "sequence[1]"),
     ({"sequence": [before("a", "a")]}, "sequence[0]"),
     ({"ordered": ["a", "b"], "sequence": [before("b", "a")]}, "sequence[0]"),
@@ -237,6 +268,10 @@ SOUND = [
     {"required": [pay()], "forbidden": [{"name": "pay", "args": {"cents": 1}}]},
     {"required": [pay(), pay()], "max_calls": {"pay": 2}},
     {"ordered": ["a", "b", "c"], "sequence": [before("a", "c")]},
+    {"ordered": ["a", ["b", "c"]], "sequence": [before("c", "b")]},
+    {"states": [STEPS], "ordered": ["open", "pay"]},
+    {"states": [{**STEPS, "steps": [step("new", "pay", "paid", where={"/a": {"equals": 1}}),
+        *STEPS["steps"], step("new", "pay", "ready")]}], "ordered": ["pay", "open"]},
     {"sequence": [{"id": "s", "before": {"name": "a", **STAGE}, "after": {"name": "a",
         "where": {"/stage": {"equals": 2}}}}]},
     {"required": [pay(args={"amount": 1})], "contract": {"drop_unknown": {"pay": ["amount"]}}},

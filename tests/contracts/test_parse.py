@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from agenttrace.contracts import content_revision, parse_case
 from agenttrace.contracts._parse import case_and_faults
-from agenttrace.domain import ArgumentRule, Boundary, Envelope, RuleKind
+from agenttrace.domain import (
+    ArgumentRule,
+    Boundary,
+    Envelope,
+    RuleKind,
+    SequenceSide,
+    StateMachine,
+    StateStep,
+)
 from agenttrace.errors import InvalidCaseError
 
 SHARED = Path(os.environ.get("AGENTTRACE_SHARED", Path(__file__).parents[3] / "shared")) / "cases"
@@ -48,13 +56,28 @@ def test_every_field_arrives_in_the_case():
                 }
             ],
             "forbidden": [{"name": "purge"}, {"name": "refund", "args": {"order": "B"}}],
-            "ordered": ["get", "refund"],
+            "ordered": ["get", ["refund", "note"]],
             "sequence": [
                 {
                     "id": "s1",
                     "before": {"name": "get"},
                     "after": {"name": "refund", "where": {"/cents": {"equals": None}}},
                     "same": ["/order"],
+                }
+            ],
+            "states": [
+                {
+                    "id": "m1",
+                    "start": "new",
+                    "steps": [
+                        {
+                            "from": "new",
+                            "on": {"name": "get", "where": {"/a": {"default": 1}}},
+                            "to": "old",
+                        }
+                    ],
+                    "end": ["old"],
+                    "per": ["/order"],
                 }
             ],
             "max_calls": {"refund": 1},
@@ -77,7 +100,25 @@ def test_every_field_arrives_in_the_case():
         kind=RuleKind.RANGE, operand={"min": 1, "max": 2.5}
     )
     assert [one.arguments for one in case.forbidden] == [None, {"order": "B"}]
-    assert case.ordered == ("get", "refund")
+    assert case.ordered == ("get", ("refund", "note"))
+    assert case.states == (
+        StateMachine(
+            rule_id="m1",
+            start="new",
+            steps=(
+                StateStep(
+                    source="new",
+                    on=SequenceSide(
+                        name="get",
+                        where={"/a": ArgumentRule(kind=RuleKind.DEFAULT, operand=1)},
+                    ),
+                    target="old",
+                ),
+            ),
+            end=frozenset({"old"}),
+            per=("/order",),
+        ),
+    )
     assert case.sequence[0].after.where["/cents"] == ArgumentRule(kind=RuleKind.EQUALS)
     assert case.sequence[0].same == ("/order",)
     assert (case.max_calls, case.min_calls) == ({"refund": 1}, {"get": 2})
@@ -174,6 +215,8 @@ def test_a_revision_follows_from_the_content():
     assert len({first.revision, other.revision, other_type.revision}) == 3
 
 
+STEP = {"from": "a", "on": {"name": "get"}, "to": "b"}
+MACHINE = {"id": "m", "start": "a", "steps": [STEP]}
 PLAN = {"id": "a", "required": []}
 
 REFUSED: list[tuple[Any, str]] = [
@@ -222,6 +265,23 @@ REFUSED: list[tuple[Any, str]] = [
     (one_call(rules={"/a": {"regex": "("}}), "is no pattern"),
     (one_call(rules={"/a": {"regex": r"(a)\1"}}), "a pattern that was refused"),
     (case_with(ordered=["a"]), "two or more tool names"),
+    (case_with(ordered=[["a", "b"]]), "two or more tool names"),
+    (case_with(ordered=["a", "b", "a"]), "names 'a' twice"),
+    (case_with(ordered=["a", ["b", "a"]]), "names 'a' twice"),
+    (case_with(ordered=["a", []]), "a group of no names"),
+    (case_with(ordered=["a", 3]), "the number 3 where a tool's name"),
+    (case_with(ordered=["a", ["b", ["c"]]]), "a list where a tool's name"),
+    (case_with(ordered=[[f"a{n}" for n in range(101)], [f"b{n}" for n in range(101)]]), "pairs"),
+    (case_with(states=[{**MACHINE, "start": "z"}]), "starts in 'z', which no step leaves"),
+    (case_with(states=[{**MACHINE, "end": ["z"]}]), "ends in 'z', which no step leads to"),
+    (case_with(states=[{**MACHINE, "steps": []}]), "not a list with something in it"),
+    (case_with(states=[MACHINE, MACHINE]), "states with 'm' twice"),
+    (case_with(states=[{**MACHINE, "steps": [STEP, {**STEP, "to": "c"}]}]), "by one call of 'get'"),
+    (
+        case_with(states=[{**MACHINE, "steps": [{"from": "a", "to": "b"}]}]),
+        "steps[0].on is missing",
+    ),
+    (case_with(states=[{**MACHINE, "steps": [{**STEP, "frm": "a"}]}]), "frm is an unknown field"),
     (case_with(max_calls={"a": -1}), "not 0 or more"),
     (case_with(max_calls={"a": True}), "is true, not an integer"),
     (case_with(max_calls={"a": 1}, min_calls={"a": 2}), "no run can do both"),
@@ -272,6 +332,7 @@ FIELDS = [
     "min_calls", "once_per", "plans", "plan_by", "outcome", "leak", "agents", "ignore_args",
     "compare", "contract", "schema_version", "why", "name", "args", "rules", "equals", "regex",
     "range", "min", "max", "one_of", "length", "normalizer", "value", "ignore", "unit", "rename",
+    "states", "start", "steps", "from", "on", "to", "end", "per",
     "/a", "/a/b", "schema", "default", "$ref", "type", "properties", "anyOf",
     "when", "before", "after", "where", "same", "tool", "path",
 ]  # fmt: skip

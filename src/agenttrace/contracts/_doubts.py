@@ -6,25 +6,13 @@ worth a warning before the first run.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from agenttrace.contracts._form_faults import FormFault
-from agenttrace.domain import ArgumentRule, Boundary, Case, RequiredCall, SequenceRule
-from agenttrace.records import Loc, canonical, split_pointer, to_plain
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Order:
-    """A call that fits `after` needs an earlier one that fits `before`."""
-
-    loc: Loc
-    before: str
-    after: str
-    before_where: Mapping[str, str]
-    after_where: Mapping[str, str]
+from agenttrace.contracts._order_doubts import order_doubts
+from agenttrace.domain import Boundary, Case, RequiredCall
+from agenttrace.records import Loc, canonical, split_pointer
 
 
 def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
@@ -45,7 +33,7 @@ def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
                         found=f"requires a call of {call.name!r:.60} and does not say why",
                         instead="add why, for whoever has to decide when it fails",
                     )
-    yield from _circles(case)
+    yield from order_doubts(case)
 
 
 def _plans(case: Case) -> Iterator[tuple[Loc, Sequence[RequiredCall]]]:
@@ -105,91 +93,3 @@ def _not_among_parameters(
                     instead=f"write one of {', '.join(parameters):.200}, or list it there",
                     is_about_key=True,
                 )
-
-
-def _circles(case: Case) -> Iterator[FormFault]:
-    """Order rules that wait for each other, so that no call of theirs may ever be made."""
-    orders = [
-        _Order(loc=("ordered", place), before=one, after=other, before_where={}, after_where={})
-        for place, (one, other) in enumerate(pairwise(case.ordered), start=1)
-    ]
-    orders += [_order(place, rule) for place, rule in enumerate(case.sequence)]
-    orders = list({_key(one): one for one in reversed(orders)}.values())[::-1]
-    by_after: dict[str, list[int]] = defaultdict(list)
-    for number, one in enumerate(orders):
-        by_after[one.after].append(number)
-    waits = [
-        [
-            n
-            for n in by_after[one.before]
-            if orders[n].after_where.items() <= one.before_where.items()
-        ]
-        for one in orders
-    ]
-    for circle in _circles_of(waits):
-        words = [f"{orders[n].after} after {orders[n].before}" for n in circle]
-        yield FormFault(
-            loc=orders[circle[-1]].loc,
-            found=f"closes a circle of order rules ({', '.join(words):.200}), so that none of "
-            "these calls may ever be made",
-            instead="take one of them out, or tell the calls apart with where",
-        )
-
-
-def _key(one: _Order) -> str:
-    return canonical([one.before, dict(one.before_where), one.after, dict(one.after_where)])
-
-
-def _order(place: int, rule: SequenceRule) -> _Order:
-    return _Order(
-        loc=("sequence", place),
-        before=rule.before.name,
-        after=rule.after.name,
-        before_where=_texts(rule.before.where),
-        after_where=_texts(rule.after.where),
-    )
-
-
-def _texts(where: Mapping[str, ArgumentRule]) -> dict[str, str]:
-    return {at: canonical(to_plain(rule)) for at, rule in where.items()}
-
-
-def _circles_of(waits: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Sets of rules that all wait for each other, one that waits for itself included."""
-    waited: list[list[int]] = [[] for _ in waits]
-    for number, others in enumerate(waits):
-        for other in others:
-            waited[other].append(number)
-    left = _left_in_circles(waits, waited)
-    while left:
-        start = min(left)
-        circle = _reached(waits, start, left) & _reached(waited, start, left)
-        left -= {start, *circle}
-        if circle:
-            yield sorted(circle)
-
-
-def _left_in_circles(waits: Sequence[Sequence[int]], waited: Sequence[Sequence[int]]) -> set[int]:
-    """What is left when rules that wait for nothing are taken out, again and again."""
-    open_ends = [len(others) for others in waits]
-    todo = [number for number, count in enumerate(open_ends) if not count]
-    left = set(range(len(waits)))
-    while todo:
-        number = todo.pop()
-        left.discard(number)
-        for other in waited[number]:
-            open_ends[other] -= 1
-            if not open_ends[other]:
-                todo.append(other)
-    return left
-
-
-def _reached(edges: Sequence[Sequence[int]], start: int, among: set[int]) -> set[int]:
-    found: set[int] = set()
-    todo = list(edges[start])
-    while todo:
-        node = todo.pop()
-        if node in among and node not in found:
-            found.add(node)
-            todo.extend(edges[node])
-    return found

@@ -16,9 +16,8 @@ from agenttrace.contracts._forms import (
     LeakForm,
     PlanForm,
     RequiredForm,
-    SequenceForm,
-    SideForm,
 )
+from agenttrace.contracts._order_forms import SequenceForm, SideForm, StatesForm, StepForm
 from agenttrace.contracts._rules import LengthForm, RangeForm, RuleForm, ToleranceForm
 from agenttrace.contracts._values import FormError, described
 from agenttrace.records import Loc
@@ -116,6 +115,8 @@ _FORMS: Final = (
     RuleForm,
     SequenceForm,
     SideForm,
+    StatesForm,
+    StepForm,
     ToleranceForm,
 )
 _FIELDS: Final = sorted(

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from agenttrace.contracts._contract_form import ContractForm
+from agenttrace.contracts._order_forms import Order, Rules, SequenceForm, StatesForm
 from agenttrace.contracts._rules import RuleForm
 from agenttrace.contracts._values import (
     Count,
@@ -26,8 +27,6 @@ from agenttrace.contracts._values import (
 )
 from agenttrace.domain import MISSING
 from agenttrace.records import at_pointer, canonical
-
-Rules = dict[FieldPointer, RuleForm]
 
 NEWEST_FORM = 1
 
@@ -69,23 +68,6 @@ class ForbiddenForm(Form):
     why: str | None = None
 
 
-class SideForm(Form):
-    """Which calls one side of a sequence rule speaks of."""
-
-    name: Name
-    where: Rules = Field(default_factory=dict)
-
-
-class SequenceForm(Form):
-    """Every call that fits `after` needs an earlier one that fits `before`."""
-
-    id: Name
-    before: SideForm
-    after: SideForm
-    same: list[FieldPointer] = Field(default_factory=list)
-    why: str | None = None
-
-
 class PlanForm(Form):
     """One accepted way of doing it."""
 
@@ -103,15 +85,6 @@ class LeakForm(Form):
     why: str | None = None
 
 
-def _several(value: list[str]) -> list[str]:
-    if len(value) < 2:
-        raise FormError(
-            f"has {len(value)} of the two or more tool names that say an order",
-            "add the others, or take it out",
-        )
-    return value
-
-
 class CaseForm(Form):
     """The whole case."""
 
@@ -122,8 +95,9 @@ class CaseForm(Form):
     why: str | None = None
     required: list[RequiredForm] | None = None
     forbidden: list[ForbiddenForm] | None = None
-    ordered: Annotated[list[Name], AfterValidator(_several)] | None = None
+    ordered: Order | None = None
     sequence: list[SequenceForm] | None = None
+    states: list[StatesForm] | None = None
     max_calls: dict[Name, Count] | None = None
     min_calls: dict[Name, Count] | None = None
     once_per: dict[Name, FieldPointer] | None = None
@@ -144,6 +118,7 @@ class CaseForm(Form):
     def _contradictions(self) -> Iterator[FormError]:
         yield from self._faults_of_plans()
         yield from _repeats("sequence", [rule.id for rule in self.sequence or ()], "id")
+        yield from _repeats("states", [rule.id for rule in self.states or ()], "id")
         for tool, least in (self.min_calls or {}).items():
             most = (self.max_calls or {}).get(tool)
             if most is not None and most < least:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from agenttrace.contracts._form_faults import FormFault, form_faults
-from agenttrace.contracts._forms import NEWEST_FORM, CaseForm, RequiredForm, SideForm
+from agenttrace.contracts._forms import NEWEST_FORM, CaseForm, RequiredForm
 from agenttrace.contracts._rules import RuleForm
 from agenttrace.contracts._values import described
 from agenttrace.domain import (
@@ -26,7 +26,6 @@ from agenttrace.domain import (
     Plan,
     RequiredCall,
     SequenceRule,
-    SequenceSide,
 )
 from agenttrace.errors import InvalidCaseError
 from agenttrace.records import Loc, dump_json, to_plain
@@ -180,16 +179,17 @@ def _to_case(form: CaseForm) -> Case:
         forbidden=tuple(
             ForbiddenCall(name=one.name, arguments=one.args) for one in form.forbidden or ()
         ),
-        ordered=tuple(form.ordered or ()),
+        ordered=tuple(tuple(one) if isinstance(one, list) else one for one in form.ordered or ()),
         sequence=tuple(
             SequenceRule(
                 rule_id=one.id,
-                before=_side(one.before),
-                after=_side(one.after),
+                before=one.before.to_domain(),
+                after=one.after.to_domain(),
                 same=tuple(one.same),
             )
             for one in form.sequence or ()
         ),
+        states=tuple(one.to_domain() for one in form.states or ()),
         max_calls=form.max_calls or {},
         min_calls=form.min_calls or {},
         once_per=form.once_per or {},
@@ -212,10 +212,6 @@ def _required(forms: Iterable[RequiredForm]) -> tuple[RequiredCall, ...]:
         RequiredCall(name=one.name, arguments=one.args, rules=_rules(one.rules), why=one.why)
         for one in forms
     )
-
-
-def _side(form: SideForm) -> SequenceSide:
-    return SequenceSide(name=form.name, where=_rules(form.where))
 
 
 def _rules(forms: Mapping[str, RuleForm]) -> dict[str, ArgumentRule]:

@@ -13,6 +13,8 @@ from agenttrace.domain._case import (
     RuleKind,
     SequenceRule,
     SequenceSide,
+    StateMachine,
+    StateStep,
     ToolContract,
 )
 from agenttrace.domain._evidence import (
@@ -113,6 +115,8 @@ __all__ = [
     "SequenceRule",
     "SequenceSide",
     "SourceCall",
+    "StateMachine",
+    "StateStep",
     "Status",
     "StatusReport",
     "ToolCall",

@@ -76,6 +76,32 @@ class SequenceRule:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class StateStep:
+    """A call that leads from one state to another."""
+
+    source: str
+    on: SequenceSide
+    target: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StateMachine:
+    """Which calls may be made in which state.
+
+    A call that fits a step, and none that leaves the current state, breaks the rule; one that fits
+    no step is not the machine's. Of several steps that fit, the first counts.
+    """
+
+    rule_id: str
+    start: str
+    steps: tuple[StateStep, ...]
+    end: frozenset[str] | None = None
+    """States in which a run may end. None: in any."""
+    per: tuple[str, ...] = ()
+    """Pointers; there is one machine for each tuple of values there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
     """One accepted way of doing it."""
 
@@ -158,9 +184,11 @@ class Case:
     required: tuple[RequiredCall, ...] | None = None
     """None: there is no plan, and the records are compared with each other alone."""
     forbidden: tuple[ForbiddenCall, ...] = ()
-    ordered: tuple[str, ...] = ()
-    """Each later name may first occur only after the name before it."""
+    ordered: tuple[str | tuple[str, ...], ...] = ()
+    """Each later name may first occur only after the name before it. Names of a group have no
+    order among each other."""
     sequence: tuple[SequenceRule, ...] = ()
+    states: tuple[StateMachine, ...] = ()
     max_calls: Mapping[str, int] = field(default_factory=dict)
     min_calls: Mapping[str, int] = field(default_factory=dict)
     once_per: Mapping[str, str] = field(default_factory=dict)

@@ -221,6 +221,17 @@ WORDS: Final = (
         declare="loosen `where` or `same` of the rule with that `id`.",
     ),
     Explanation(
+        code="states",
+        group=Group.RULE,
+        means="A call was made in a state that does not allow it, or the run ended in a state that "
+        "is none of `end`.",
+        causes="a step that was skipped or done twice; a call after the work was closed; an agent "
+        "that stops half-way.",
+        look="the divergence's detail, which names the state and the calls that may follow; where "
+        "there is none, the last call of the machine.",
+        declare="a step of the rule with that `id` for this call, or the state in `end`.",
+    ),
+    Explanation(
         code="max_calls",
         group=Group.RULE,
         means="A tool was called more often than allowed.",

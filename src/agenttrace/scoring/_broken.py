@@ -8,7 +8,7 @@ where it was done.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 from agenttrace.domain import (
     BOUNDARIES,
@@ -23,11 +23,24 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical
 from agenttrace.scoring._forms import CallForm
+from agenttrace.scoring._link import Links
 from agenttrace.scoring._match import value_at
-from agenttrace.scoring._policy import Seen, broken_at, is_forbidden, observed_calls, out_of_order
+from agenttrace.scoring._order import broken_at, out_of_order
+from agenttrace.scoring._policy import Seen, is_forbidden, observed_calls
 from agenttrace.scoring._row import Found, Row
+from agenttrace.scoring._states import first_stray, may_follow
 
-Culprit: TypeAlias = "tuple[Seen, Kind, JsonValue | Missing, JsonValue | Missing]"
+
+class Culprit(NamedTuple):
+    """The call that breaks a rule, and what is said of it."""
+
+    seen: Seen
+    kind: Kind
+    before: JsonValue | Missing
+    after: JsonValue | Missing
+    detail: str | None = None
+
+
 OWNER_OF = {
     Boundary.MODEL: Owner.AGENT,
     Boundary.ADAPTER: Owner.ADAPTER,
@@ -46,12 +59,12 @@ def rule_fault(row: Row, broken: Sequence[str]) -> Found | None:
     for boundary in BOUNDARIES:
         mine = observed_calls(evidence, boundary, case.agents) or []
         every = observed_calls(evidence, boundary) or []
-        found = [*_misplaced(case, mine)]
+        found = [*_misplaced(case, mine), *_strays(row, boundary, mine, broken)]
         if broken:
             found += [*_forbidden(case, every), *_too_many(case, mine), *_repeated(case, mine)]
         if found:
             order = {seen.index: n for n, seen in enumerate(every)}
-            return _found(row, boundary, min(found, key=lambda one: order[one[0].index]))
+            return _found(row, boundary, min(found, key=lambda one: order[one.seen.index]))
     return None
 
 
@@ -59,26 +72,66 @@ def _misplaced(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
     forms = [one.form for one in seen]
     names = [form.name for form in forms]
     for _, at in out_of_order(case, names):
-        listed = list(case.ordered)
-        yield seen[at], Kind.REORDERED, listed, [name for name in names if name in listed]
+        listed = [one if isinstance(one, str) else list(one) for one in case.ordered]
+        mine = {name for one in case.ordered for name in ([one] if isinstance(one, str) else one)}
+        after = [name for name in names if name in mine]
+        yield Culprit(seen[at], Kind.REORDERED, listed, after)
     for rule in case.sequence:
         index = broken_at(rule, forms)
         if index is not None:
             pair = [rule.before.name, rule.after.name]
-            yield seen[index], Kind.REORDERED, pair, [name for name in names if name in pair]
+            after = [name for name in names if name in pair]
+            yield Culprit(seen[index], Kind.REORDERED, pair, after)
+
+
+def _strays(
+    row: Row, boundary: Boundary, mine: Sequence[Seen], broken: Sequence[str]
+) -> Iterator[Culprit]:
+    """Calls that a state machine does not allow, where it is broken at the compared boundary.
+
+    Only calls that got that far count: one that was refused and made again would stray the second
+    time, though it moved the machine no further than it should.
+    """
+    machines = [one for one in row.case.states if f"states:{one.rule_id}" in broken]
+    if not machines:
+        return
+    made = [one for one in mine if _got_there(row, boundary, one)]
+    forms = [one.form for one in made]
+    for machine in machines:
+        stray = first_stray(machine, forms)
+        if stray is not None:
+            names = list(dict.fromkeys(step.on.name for step in machine.steps))
+            allowed = ", ".join(may_follow(machine, stray.state)) or "nothing"
+            yield Culprit(
+                made[stray.index],
+                Kind.REORDERED,
+                names,
+                [form.name for form in forms if form.name in names],
+                f"in the state {stray.state!r:.60} of {machine.rule_id!r:.60} may follow: "
+                f"{allowed:.200}",
+            )
+
+
+def _got_there(row: Row, boundary: Boundary, seen: Seen) -> bool:
+    """Whether a call is on record at the compared boundary too, where that was observed."""
+    compare = row.compare
+    if boundary.position >= compare.position or not row.evidence.is_observed(compare):
+        return True
+    chain = _chain_of(row, boundary, seen)
+    return bool(chain.runs if compare is Boundary.EXECUTOR else chain.at(compare))
 
 
 def _forbidden(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
     for one in seen:
         if any(is_forbidden(rule, one.form) for rule in case.forbidden):
-            yield one, Kind.ADDED, MISSING, one.form.shown()
+            yield Culprit(one, Kind.ADDED, MISSING, one.form.shown())
 
 
 def _too_many(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
     for name, most in case.max_calls.items():
         made = [one for one in seen if one.form.name == name]
         if len(made) > most:
-            yield made[most], Kind.ADDED, MISSING, made[most].form.shown()
+            yield Culprit(made[most], Kind.ADDED, MISSING, made[most].form.shown())
 
 
 def _repeated(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
@@ -87,7 +140,7 @@ def _repeated(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
         for one in seen:
             key = _key(one.form, name, pointer)
             if key is not None and key in used:
-                yield one, Kind.DUPLICATED, 1, 2
+                yield Culprit(one, Kind.DUPLICATED, 1, 2)
                 break
             used |= {key} if key is not None else set()
 
@@ -100,12 +153,8 @@ def _key(form: CallForm, name: str, pointer: str) -> str | None:
 
 
 def _found(row: Row, boundary: Boundary, culprit: Culprit) -> Found:
-    seen, kind, before, after = culprit
-    chain = next(
-        chain
-        for chain in row.chains
-        if any(entry.index == seen.index for entry in chain.at(boundary))
-    )
+    seen, kind, before, after, detail = culprit
+    chain = _chain_of(row, boundary, seen)
     return Found(
         row.times[id(chain)],
         chain,
@@ -117,5 +166,14 @@ def _found(row: Row, boundary: Boundary, culprit: Culprit) -> Found:
             before=before,
             after=after,
             owner=OWNER_OF[boundary],
+            detail=detail,
         ),
+    )
+
+
+def _chain_of(row: Row, boundary: Boundary, seen: Seen) -> Links:
+    return next(
+        chain
+        for chain in row.chains
+        if any(entry.index == seen.index for entry in chain.at(boundary))
     )

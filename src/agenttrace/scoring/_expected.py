@@ -88,6 +88,10 @@ def expected_like(
             replace(rule, before=side(rule.before), after=side(rule.after))
             for rule in case.sequence
         ),
+        states=tuple(
+            replace(one, steps=tuple(replace(step, on=side(step.on)) for step in one.steps))
+            for one in case.states
+        ),
         outcome=rules(case.outcome),
         contract=_contract(form, case.contract),
     )
@@ -126,6 +130,9 @@ def needs_values(case: Case) -> bool:
     asked += case.outcome.values()
     for rule in case.sequence:
         asked += [*rule.before.where.values(), *rule.after.where.values()]
+    asked += [
+        one for machine in case.states for step in machine.steps for one in step.on.where.values()
+    ]
     return (
         any(call.arguments for call in listed)
         or any(rule.arguments for rule in case.forbidden)

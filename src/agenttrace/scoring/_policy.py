@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 from agenttrace.domain import (
@@ -17,8 +16,6 @@ from agenttrace.domain import (
     ForbiddenCall,
     JsonValue,
     Missing,
-    SequenceRule,
-    SequenceSide,
     ToolCall,
     is_agents_own,
 )
@@ -26,7 +23,9 @@ from agenttrace.records import canonical
 from agenttrace.redaction import key_ids
 from agenttrace.scoring._forms import CallForm, form_of, handed_on, in_causal_order
 from agenttrace.scoring._match import value_at
+from agenttrace.scoring._order import broken_at, out_of_order
 from agenttrace.scoring._rules import accepts
+from agenttrace.scoring._states import is_broken
 from agenttrace.scoring._undecided import undecided
 
 _SEPARATORS: Final = re.compile(r"[\s-]+")
@@ -93,35 +92,12 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
                     for r in case.sequence
                     if broken_at(r, forms) is not None
                 ),
+                *(f"states:{m.rule_id}" for m in case.states if is_broken(m, forms)),
                 *_outcome(case, evidence),
                 *_leaks(case, evidence),
             ]
         )
     )
-
-
-def broken_at(rule: SequenceRule, forms: Sequence[CallForm]) -> int | None:
-    """Index of the first call that fits `after` with no earlier one that fits `before`."""
-    earlier: set[str] = set()
-    for index, form in enumerate(forms):
-        # A call may be both; it is no earlier call than itself.
-        if _fits_side(form, rule.after) and _same_key(form, rule) not in earlier:
-            return index
-        if _fits_side(form, rule.before):
-            earlier.add(_same_key(form, rule))
-    return None
-
-
-def out_of_order(case: Case, names: Sequence[str]) -> list[tuple[str, int]]:
-    """Broken pairs of `ordered`: the rule's stable name, and the index of the call made early."""
-    place: dict[str, int] = {}
-    for index, name in enumerate(names):
-        place.setdefault(name, index)
-    return [
-        (f"ordered:{before}>{after}", place[after])
-        for before, after in pairwise(case.ordered)
-        if after in place and (before not in place or place[after] < place[before])
-    ]
 
 
 def is_forbidden(rule: ForbiddenCall, form: CallForm) -> bool:
@@ -160,17 +136,6 @@ def _repeats(case: Case, forms: Sequence[CallForm]) -> list[str]:
         if any(count > 1 for count in used.values()):
             broken.append(f"once_per:{name}")
     return broken
-
-
-def _fits_side(form: CallForm, side: SequenceSide) -> bool:
-    if form.name != side.name or form.args is None:
-        return False
-    return all(accepts(rule, value_at(form.args, at), at) for at, rule in side.where.items())
-
-
-def _same_key(form: CallForm, rule: SequenceRule) -> str:
-    values = [value_at(form.args or {}, pointer) for pointer in rule.same]
-    return canonical([[] if isinstance(value, Missing) else [value] for value in values])
 
 
 def _outcome(case: Case, evidence: Evidence) -> list[str]:

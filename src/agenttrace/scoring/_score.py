@@ -243,8 +243,8 @@ def _judge(
 def _asks_of_calls(row: Row) -> bool:
     """Whether the case asks anything that the calls of the compared boundary must answer."""
     case = row.case
-    rules = (case.forbidden, case.ordered, case.sequence, case.max_calls, case.min_calls)
-    return row.required is not None or any(rules) or bool(case.once_per)
+    rules = (case.forbidden, case.ordered, case.sequence, case.states, case.max_calls)
+    return row.required is not None or any(rules) or bool(case.min_calls or case.once_per)
 
 
 def _incomplete(
