@@ -1,5 +1,6 @@
 """Cases as people write them: strict at the door, domain types inside."""
 
+from agenttrace.contracts._accepted_values import required_from_accepted
 from agenttrace.contracts._check import CaseCheck, CaseFault, check_cases
 from agenttrace.contracts._files import load_cases
 from agenttrace.contracts._parse import content_revision, parse_case
@@ -17,5 +18,6 @@ __all__ = [
     "content_revision",
     "load_cases",
     "parse_case",
+    "required_from_accepted",
     "tool_contract",
 ]

@@ -29,7 +29,7 @@ def _pattern(value: str) -> str:
 
 def _only_true(value: bool) -> bool:
     if not value:
-        raise FormError("is false", "leave the rule out instead")
+        raise FormError("is false", "leave it out instead")
     return value
 
 
@@ -104,6 +104,7 @@ class RuleForm(Form):
     schema_: Annotated[Any, AfterValidator(check_schema)] = Field(default=None, alias="schema")
     default: Json = None
     ignore: Annotated[bool, AfterValidator(_only_true)] = True
+    optional: Annotated[bool, AfterValidator(_only_true)] = False
 
     @model_validator(mode="after")
     def _asks_one_question(self) -> Self:
@@ -116,6 +117,12 @@ class RuleForm(Form):
             raise FormError(
                 "has only one of normalizer and value",
                 "it needs normalizer and value together, or neither of them",
+            )
+        if self.optional and kinds[0] in (RuleKind.IGNORE, RuleKind.DEFAULT):
+            raise FormError(
+                f"has optional beside {kinds[0]}, which needs no value anyway",
+                "leave it out",
+                at=("optional",),
             )
         if kinds[0] in _NEVER_NULL and getattr(self, kinds[0]) is None:
             raise FormError(
@@ -138,11 +145,16 @@ class RuleForm(Form):
         """The rule as the scorer knows it."""
         (kind,) = self._kinds()
         if kind is RuleKind.NORMALIZER:
-            return ArgumentRule(kind=kind, operand=self.value, normalizer=self.normalizer)
+            return ArgumentRule(
+                kind=kind,
+                operand=self.value,
+                normalizer=self.normalizer,
+                optional=self.optional,
+            )
         operand: Any = getattr(self, _FIELD_OF.get(kind, kind))
         if isinstance(operand, Form):
             operand = {name: getattr(operand, name) for name in sorted(operand.model_fields_set)}
-        return ArgumentRule(kind=kind, operand=operand)
+        return ArgumentRule(kind=kind, operand=operand, optional=self.optional)
 
 
 def _check_ends(form: RangeForm | LengthForm) -> None:

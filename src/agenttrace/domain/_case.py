@@ -34,6 +34,8 @@ class ArgumentRule:
     """What the kind compares with: a value, a pattern, bounds, or choices."""
     normalizer: str | None = None
     """Name of the normalizer, for that kind alone."""
+    optional: bool = False
+    """Whether it is content where the argument is missing, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,9 +26,9 @@ from agenttrace.scoring._undecided import undecided
 def accepts(rule: ArgumentRule, value: JsonValue | Missing, at: str = "") -> bool:
     """Whether a rule is content with a value.
 
-    All kinds but `ignore` and `default` need the value to be there: null is a value, missing is
-    not null, and an empty list is neither. Patterns are checked for linear running time, and
-    schemas for their keywords, where cases are loaded.
+    All kinds but `ignore` and `default` need the value to be there, unless the rule is optional:
+    null is a value, missing is not null, and an empty list is neither. Patterns are checked for
+    linear running time, and schemas for their keywords, where cases are loaded.
 
     Args:
         at: Where the value stands, for what is said of a rule that cannot be decided.
@@ -36,7 +36,7 @@ def accepts(rule: ArgumentRule, value: JsonValue | Missing, at: str = "") -> boo
     if rule.kind is RuleKind.IGNORE:
         return True
     if isinstance(value, Missing):
-        return rule.kind is RuleKind.DEFAULT
+        return rule.optional or rule.kind is RuleKind.DEFAULT
     if holds_opaque(value):
         return _accepts_opaque(rule, value, at)
     return _CHECKS[rule.kind](rule, value)
