@@ -10,6 +10,7 @@ import pytest
 
 from agenttrace import ToolContract, trace
 from agenttrace.capture._signature_schema import schema_of_parameters
+from agenttrace.domain import Tools
 from agenttrace.errors import ConfigurationError
 from agenttrace.testing import recording
 
@@ -82,10 +83,10 @@ def test_an_annotation_is_asked_nothing():
     assert type_of(Hostile()) is THIS
 
 
-def contracts_after(tool: Callable[[], Any]) -> dict[str, ToolContract]:
+def stated_after(tool: Callable[[], Any]) -> Tools:
     with recording() as recorded:
         tool()
-    return dict(recorded.evidence().tools.contracts)
+    return recorded.evidence().tools
 
 
 def test_a_tool_that_ran_states_its_signature_in_the_runs_end():
@@ -95,17 +96,15 @@ def test_a_tool_that_ran_states_its_signature_in_the_runs_end():
     @trace
     def other() -> None: ...
 
-    found = contracts_after(lambda: refund("A-104"))
+    found = stated_after(lambda: refund("A-104")).signatures
 
     assert found == {
-        "refund": ToolContract(
-            schema={
-                "type": "object",
-                "properties": {"order_id": {"type": "string"}, "amount": {"type": "number"}},
-                "required": ["order_id"],
-                "additionalProperties": False,
-            }
-        )
+        "refund": {
+            "type": "object",
+            "properties": {"order_id": {"type": "string"}, "amount": {"type": "number"}},
+            "required": ["order_id"],
+            "additionalProperties": False,
+        }
     }
 
 
@@ -126,7 +125,7 @@ def test_a_method_takes_no_self_and_further_keywords_leave_the_schema_open():
         Shop.order(2)
         Shop().close()
 
-    schemas: Any = {name: one.schema for name, one in contracts_after(shop).items()}
+    schemas: Any = stated_after(shop).signatures
 
     assert schemas["refund"]["properties"] == {"n": {"type": "integer"}}
     assert "additionalProperties" not in schemas["refund"]
@@ -140,7 +139,7 @@ def test_what_is_declared_beside_the_code_stands_in_the_evidence_and_its_secrets
     @trace(contract=contract)
     def refund(amount: int, api_key: str = "") -> None: ...
 
-    found = contracts_after(lambda: refund(1))["refund"]
+    found = stated_after(lambda: refund(1)).contracts["refund"]
 
     assert found.rename == {"sum": "amount"}
     assert "secret" not in repr(found)

@@ -49,7 +49,7 @@ LINES = schema(
         ),
     ],
 )
-@pytest.mark.parametrize("by", ["offered", "code", "case"])
+@pytest.mark.parametrize("by", ["offered", "code", "signature", "case"])
 def test_what_a_schema_calls_a_number_may_be_written_with_or_without_a_point(
     stated, before, after, by
 ):
@@ -59,6 +59,8 @@ def test_what_a_schema_calls_a_number_may_be_written_with_or_without_a_point(
         tools = Tools(schemas={"refund": stated})
     elif by == "code":
         tools = Tools(contracts={"refund": ToolContract(schema=stated)})
+    elif by == "signature":
+        tools = Tools(signatures={"refund": stated})
     else:
         contract = Contract(tools={"refund": ToolContract(schema=stated)})
         case = Case(case_id="c", contract=contract)
@@ -133,3 +135,17 @@ def test_a_schema_that_leads_back_to_itself_ends():
 )
 def test_a_schema_of_any_form_is_read_as_far_as_it_says_something(stated):
     assert number_places(stated) is None
+
+
+def test_a_signature_breaks_nothing():
+    text = {**schema(amount={"type": "string"}), "additionalProperties": False}
+
+    assert judged(98, 98, Tools(signatures={"refund": text})) == ("pass", [])
+    assert judged(98, 98, Tools(schemas={"refund": text}))[0] == "fail"
+
+
+def test_a_mark_of_what_json_cannot_hold_breaks_no_schema():
+    text = Tools(schemas={"refund": schema(amount={"type": "string"})})
+    cut = {"$cut": {"type": "str", "length": 9, "head": "x"}}
+
+    assert judged(cut, cut, text) == ("pass", [])

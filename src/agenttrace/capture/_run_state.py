@@ -36,7 +36,6 @@ from agenttrace.domain import Phase, Run
 from agenttrace.records import (
     Record,
     RecordKind,
-    RunEnd,
     plain_to_attributes,
     record_from_plain,
     record_to_attributes,
@@ -290,7 +289,6 @@ class RunState:
         end_ns = max(source().now_ns() if end_ns is None else end_ns, span.start_ns)
         attributes: dict[str, Any] | None = None
         with guard("closing a run", self):
-            masking = self.mask.masking()
             with self.tally.lock:
                 # In one go: a record between the count and its manifest would look like a hole.
                 self.tally.revision += 1
@@ -302,8 +300,7 @@ class RunState:
                     open_executions=len(self._open),
                     settled=settled,
                 )
-                contracts = self.tools.contracts(self.tally.ran, self.mask)
-                payload = RunEnd(manifest=manifest, masking=masking, contracts=contracts)
+                payload = self.tools.ending(self.tally.ran, self.mask, manifest)
                 record = self._record(RecordKind.RUN, span, payload, end_ns)
                 plain = record_to_plain(record)
                 self.tally.number(RecordKind.RUN, plain)

@@ -9,12 +9,15 @@ from typing import Final, Protocol
 from agenttrace.capture._binding import Binder
 from agenttrace.capture._guard import guard
 from agenttrace.capture._snapshot import snapshot
-from agenttrace.domain import JsonObject, JsonValue, ToolContract
-from agenttrace.records import from_plain, to_plain
+from agenttrace.domain import JsonObject, JsonValue, Manifest, Masking, ToolContract
+from agenttrace.records import RunEnd, from_plain, to_plain
 
 
-class DeclarationMask(Protocol):
-    """What masks stated values as those of the run's records are."""
+class RunMasking(Protocol):
+    """Masks stated values as those of the run's records are."""
+
+    def masking(self) -> Masking:
+        """How it masks."""
 
     def mask_arguments(self, arguments: JsonObject) -> JsonObject:
         """Values by the names of arguments."""
@@ -50,30 +53,32 @@ class TracedTools:
         if binder is not None:
             self._binders[name] = binder
 
-    def contracts(self, names: Iterable[str], mask: DeclarationMask) -> dict[str, ToolContract]:
-        """Of these tools what their owners declared and their signatures state, masked."""
-        found = {}
-        for name in sorted(names):
+    def ending(self, ran: Iterable[str], mask: RunMasking, manifest: Manifest) -> RunEnd:
+        """A run's end, with what was declared of the tools that ran and what they state."""
+        contracts, signatures = {}, {}
+        for name in sorted(ran):
             with guard("noting what a tool declares", loses=False):
-                contract = self._contract(name, mask)
-                if contract != ToolContract():
-                    found[name] = contract
-        return found
-
-    def _contract(self, name: str, mask: DeclarationMask) -> ToolContract:
-        declared = self._declared.get(name) or ToolContract()
-        # Read anew: nobody looked at what it holds, and all of it goes into a file.
-        plain = snapshot(to_plain(declared))
-        contract = from_plain(ToolContract, plain if isinstance(plain, dict) else {})
-        schema: JsonValue = contract.schema
-        if schema is None and name in self._binders:
-            schema = self._binders[name].schema()
-        shown = None if schema is None else mask.mask_schema(schema)
-        return replace(
-            contract,
-            schema=shown if isinstance(shown, dict) else None,
-            defaults=mask.mask_arguments(contract.defaults) if contract.defaults else {},
+                declared, binder = self._declared.get(name), self._binders.get(name)
+                if declared is not None:
+                    contracts[name] = _masked(declared, mask)
+                schema = None if binder is None else mask.mask_schema(binder.schema())
+                if isinstance(schema, dict):
+                    signatures[name] = schema
+        return RunEnd(
+            manifest=manifest, masking=mask.masking(), contracts=contracts, signatures=signatures
         )
+
+
+def _masked(declared: ToolContract, mask: RunMasking) -> ToolContract:
+    # Read anew: nobody looked at what it holds, and all of it goes into a file.
+    plain = snapshot(to_plain(declared))
+    contract = from_plain(ToolContract, plain if isinstance(plain, dict) else {})
+    schema = None if contract.schema is None else mask.mask_schema(contract.schema)
+    return replace(
+        contract,
+        schema=schema if isinstance(schema, dict) else None,
+        defaults=mask.mask_arguments(contract.defaults) if contract.defaults else {},
+    )
 
 
 traced_tools: Final = TracedTools()

@@ -308,7 +308,10 @@ class Tools:
     schemas: Mapping[str, JsonObject] = field(default_factory=dict)
     """Tool to the JSON Schema of its arguments, as it was offered to the model."""
     contracts: Mapping[str, ToolContract] = field(default_factory=dict)
-    """Tool to what its owner declared beside the code, and what its function's signature states."""
+    """Tool to what its owner declared beside the code."""
+    signatures: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Tool to the types that its function's signature states, as a JSON Schema; Python does not
+    hold anybody to them."""
     versions: Mapping[str, JsonValue] = field(default_factory=dict)
     """`reference`, `model`, `adapter`, `executor` to the schema version each used."""
     runtime_types: RuntimeTypes | None = None

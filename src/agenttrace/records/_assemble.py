@@ -337,11 +337,14 @@ def _tools(
     for one in schemas:
         by_tool.setdefault(one.tool, one.schema)
     contracts: dict[str, ToolContract] = {}
+    signatures: dict[str, JsonObject] = {}
     for _, end in sorted(ends.items()):
         contracts = {**end.contracts, **contracts}
+        signatures = {**end.signatures, **signatures}
     return replace(
         told,
         offered=tuple(dict.fromkeys(offered)) if seen else told.offered,
         schemas={**by_tool, **told.schemas},
         contracts=contracts,
+        signatures=signatures,
     )

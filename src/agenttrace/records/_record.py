@@ -44,7 +44,9 @@ class RunEnd:
     manifest: Manifest
     masking: Masking | None = None
     contracts: Mapping[str, ToolContract] = field(default_factory=dict)
-    """Of each decorated tool that ran: what was declared of it, and what its signature states."""
+    """Of each decorated tool that ran, what was declared beside it."""
+    signatures: Mapping[str, JsonObject] = field(default_factory=dict)
+    """Of each decorated tool that ran, the types that its signature states, as a JSON Schema."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

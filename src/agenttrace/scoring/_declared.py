@@ -54,10 +54,16 @@ def stated_defaults(contract: Contract, evidence: Evidence) -> Defaults:
 class Declared:
     """Applies one contract; what differs after it was declared by nobody."""
 
-    def __init__(self, contract: Contract, defaults: Defaults | None = None) -> None:
+    def __init__(
+        self,
+        contract: Contract,
+        defaults: Defaults | None = None,
+        signatures: Mapping[str, JsonObject] | None = None,
+    ) -> None:
         self.contract = contract
         self.defaults = defaults or {}
-        self._plain = contract == Contract() and not self.defaults
+        self._signatures = signatures or {}
+        self._plain = contract == Contract() and not (self.defaults or self._signatures)
         self._numbers: dict[str, Places | None] = {}
 
     def __call__(self, form: CallForm, *, adapted: bool = False) -> CallForm:
@@ -84,14 +90,13 @@ class Declared:
         return CallForm(name, self._one_form(name, args, declared), form.raw)
 
     def _one_form(self, name: str, args: JsonObject, declared: ToolContract | None) -> JsonObject:
-        """Arguments whose numbers have one form, where the tool's schema calls them numbers."""
-        if declared is None or declared.schema is None:
-            return args
+        """Arguments whose numbers have one form, where the tool's types call them numbers."""
         if name not in self._numbers:
-            places = number_places(declared.schema)
-            if places and declared.rename:
-                places = {declared.rename.get(one, one): way for one, way in places.items()}
-            self._numbers[name] = places
+            signature = number_places(self._signatures.get(name)) or {}
+            schema = number_places(declared.schema if declared is not None else None) or {}
+            new_names = declared.rename if declared is not None else {}
+            schema = {new_names.get(one, one): inside for one, inside in schema.items()}
+            self._numbers[name] = {**signature, **schema} or None
         places = self._numbers[name]
         return args if places is None else one_form(args, places)  # type: ignore[return-value]
 
@@ -112,7 +117,7 @@ class Declared:
             tool: replace(one, **{part: getattr(blank, part) for part in parts})
             for tool, one in self.contract.tools.items()
         }
-        return Declared(replace(self.contract, tools=tools), self.defaults)
+        return Declared(replace(self.contract, tools=tools), self.defaults, self._signatures)
 
     def envelope_strays(self, form: CallForm) -> dict[str, JsonValue]:
         """Keys that stand beside an envelope's own and so are no part of the call in it."""

@@ -321,7 +321,7 @@ def _row(
     stated = with_default_rules(
         stated_defaults(case.contract, evidence), required or (), case.contract, at
     )
-    declared = Declared(case.contract, stated)
+    declared = Declared(case.contract, stated, evidence.tools.signatures)
     chains = build_chains(evidence, declared)
     return Row(
         case=case,

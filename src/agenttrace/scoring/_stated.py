@@ -11,7 +11,7 @@ def with_stated(case: Case, evidence: Evidence) -> Case:
     """A case, its contract with what the records state of tools where the case itself says nothing.
 
     A tool that the case declares is as the case declares it. Its schema is the one the case gives,
-    then the one that its model was offered, then the one that stands beside its code.
+    then the one that its model was offered, then the one that its owner declared.
     """
     contract = case.contract
     recorded, offered = evidence.tools.contracts, evidence.tools.schemas
