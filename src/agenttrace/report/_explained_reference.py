@@ -105,6 +105,16 @@ REFERENCE: Final = (
         declare="not needed; it decides nothing",
     ),
     Explanation(
+        code="leak-form",
+        group=Group.FINDING,
+        means="the value of a broken leak rule stands in the final message in another form than "
+        "the tool gave it: respelled, reformatted or encoded",
+        causes="a link or a file with the value in it; a model that writes numbers and dates its "
+        "own way",
+        look="the final message for the form that the sentence names",
+        declare="not needed; the broken rule decides",
+    ),
+    Explanation(
         code="setup-calls",
         group=Group.FINDING,
         means="calls of the set-up phase: shown, and left out of every comparison",

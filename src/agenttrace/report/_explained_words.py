@@ -268,9 +268,9 @@ WORDS: Final = (
         code="leak",
         group=Group.RULE,
         means="A value of a tool's result stands in the final message and must not.",
-        causes="a model that repeats what it was shown.",
-        look="the text given to `run.set_output`, and the value at the rule's `path`; blanks and "
-        "hyphens are left aside.",
+        causes="a model that repeats what it was shown, in its own words or in a link.",
+        look="the text given to `run.set_output`, and the value at the rule's `path`; the finding "
+        "`leak-form` says in which form it stands, where it is not as it was.",
         declare="take the entry out of `leak`, where the user may see the value.",
     ),
 )

@@ -9,11 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from agenttrace.domain import Boundary, Contract, JsonValue, RequiredCall, RuleKind
+from agenttrace.domain import (
+    Boundary,
+    Case,
+    Contract,
+    Evidence,
+    JsonValue,
+    RequiredCall,
+    RuleKind,
+)
 from agenttrace.records import canonical, split_pointer
-from agenttrace.scoring._declared import Defaults, tool_name
+from agenttrace.scoring._declared import Declared, Defaults, stated_defaults, tool_name
 
 _TWO: Final = object()
+
+
+def declared_by(
+    case: Case, evidence: Evidence, required: Sequence[RequiredCall] | None, at: Boundary
+) -> Declared:
+    """What is declared of a run: by the case's contract, by its tools, and by its plan's rules."""
+    stated = stated_defaults(case.contract, evidence)
+    stated = with_default_rules(stated, required or (), case.contract, at)
+    return Declared(case.contract, stated, evidence.tools.signatures)
 
 
 def with_default_rules(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from agenttrace.domain import (
     Boundary,
@@ -14,21 +12,17 @@ from agenttrace.domain import (
     Evidence,
     Execution,
     ForbiddenCall,
-    JsonValue,
     Missing,
     ToolCall,
     is_agents_own,
 )
 from agenttrace.records import canonical
-from agenttrace.redaction import key_ids
 from agenttrace.scoring._forms import CallForm, form_of, handed_on, in_causal_order
+from agenttrace.scoring._leaks import broken_leaks
 from agenttrace.scoring._match import value_at
 from agenttrace.scoring._order import broken_at, out_of_order
 from agenttrace.scoring._rules import accepts
 from agenttrace.scoring._states import is_broken
-from agenttrace.scoring._undecided import undecided
-
-_SEPARATORS: Final = re.compile(r"[\s-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,7 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
     """
     every = observed_calls(evidence, boundary)
     if every is None:
-        return tuple(sorted([*_outcome(case, evidence), *_leaks(case, evidence)]))
+        return tuple(sorted([*_outcome(case, evidence), *broken_leaks(case, evidence)]))
     mine = [s for s in every if case.agents is None or s.call.agent in case.agents]
     forms = [s.form for s in mine]
     return tuple(
@@ -94,7 +88,7 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
                 ),
                 *(f"states:{m.rule_id}" for m in case.states if is_broken(m, forms)),
                 *_outcome(case, evidence),
-                *_leaks(case, evidence),
+                *broken_leaks(case, evidence),
             ]
         )
     )
@@ -147,35 +141,3 @@ def _outcome(case: Case, evidence: Evidence) -> list[str]:
         for pointer, rule in case.outcome.items()
         if not accepts(rule, value_at(state, pointer), pointer)
     ]
-
-
-def _leaks(case: Case, evidence: Evidence) -> list[str]:
-    message = evidence.outcome.final_message
-    if message is None or not case.leak:
-        return []
-    bare = _SEPARATORS.sub("", message)
-    broken = []
-    for rule in case.leak:
-        for call in evidence.executor:
-            if call.name == rule.tool and call.result_observed:
-                value = _result_at(call.result, rule.path)
-                text = _leakable(value)
-                if key_ids(value) or (text and key_ids(message)):
-                    leaks = not undecided(f"leak:{rule.tool}:{rule.path}")
-                else:
-                    leaks = bool(text) and text in bare
-                if leaks:
-                    broken.append(f"leak:{rule.tool}:{rule.path}")
-                    break
-    return broken
-
-
-def _result_at(result: JsonValue, path: str) -> JsonValue:
-    found = value_at({"": result}, f"/{path}")
-    return None if isinstance(found, Missing) else found
-
-
-def _leakable(value: JsonValue) -> str:
-    if value.__class__ in (str, int):
-        return _SEPARATORS.sub("", str(value))
-    return ""

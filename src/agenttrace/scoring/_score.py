@@ -39,8 +39,7 @@ from agenttrace.scoring._causes import (
     unobserved_causes,
     unusable_records,
 )
-from agenttrace.scoring._declared import Declared, stated_defaults
-from agenttrace.scoring._default_rules import with_default_rules
+from agenttrace.scoring._default_rules import declared_by
 from agenttrace.scoring._doubts import doubts
 from agenttrace.scoring._expected import ExpectedValues, expected_like, needs_values
 from agenttrace.scoring._figures import (
@@ -53,6 +52,7 @@ from agenttrace.scoring._figures import (
 from agenttrace.scoring._findings import findings
 from agenttrace.scoring._gaps import gap_causes
 from agenttrace.scoring._label import label_fault
+from agenttrace.scoring._leaks import leak_findings
 from agenttrace.scoring._link import Links, build_chains
 from agenttrace.scoring._plan import find_plan_divergences
 from agenttrace.scoring._policy import broken_rules, observed_calls
@@ -163,7 +163,7 @@ def _score(
         boundaries=by_boundary,
         policy=tuple(broken),
         causes=result.causes,
-        findings=tuple(findings(row)),
+        findings=(*findings(row), *leak_findings(asked, evidence, broken)),
         chains=tuple(chain.to_chain() for chain in row.chains),
         request_ids=_distinct(
             [c.request_id for c in evidence.model]
@@ -318,10 +318,7 @@ def _instrumentation(causes: Sequence[Cause]) -> Blame:
 def _row(
     case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None, at: Boundary
 ) -> Row:
-    stated = with_default_rules(
-        stated_defaults(case.contract, evidence), required or (), case.contract, at
-    )
-    declared = Declared(case.contract, stated, evidence.tools.signatures)
+    declared = declared_by(case, evidence, required, at)
     chains = build_chains(evidence, declared)
     return Row(
         case=case,
