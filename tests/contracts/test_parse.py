@@ -13,6 +13,7 @@ from agenttrace.contracts import content_revision, parse_case
 from agenttrace.contracts._parse import case_and_faults
 from agenttrace.domain import (
     ArgumentRule,
+    AssertedValue,
     Boundary,
     Envelope,
     RuleKind,
@@ -87,6 +88,8 @@ def test_every_field_arrives_in_the_case():
             "leak": [{"tool": "get", "path": "/secret"}],
             "agents": ["front"],
             "ignore_args": {"get": ["trace"]},
+            "asserted_values": [{"tool": "get", "path": "/a", "value": None}],
+            "tool_schema_version": "2026-11",
             "compare": "model",
         },
         "here",
@@ -101,6 +104,8 @@ def test_every_field_arrives_in_the_case():
     )
     assert [one.arguments for one in case.forbidden] == [None, {"order": "B"}]
     assert case.ordered == ("get", ("refund", "note"))
+    assert case.asserted == (AssertedValue(tool="get", path="/a", value=None),)
+    assert case.tool_schema_version == "2026-11"
     assert case.states == (
         StateMachine(
             rule_id="m1",
@@ -290,6 +295,9 @@ REFUSED: list[tuple[Any, str]] = [
     (case_with(max_calls={"a": 1}, min_calls={"a": 2}), "no run can do both"),
     (case_with(once_per={"a": "key"}), "not a JSON Pointer"),
     (case_with(agents=[]), "not a list with something in it"),
+    (case_with(asserted_values=[{"tool": "a", "path": "/x"}]), "value is missing"),
+    (case_with(tool_schema_version=[1]), "is a list, not a version"),
+    (case_with(tool_schema_version=True), "is true, not a version"),
     (case_with(compare="tool"), "'model', 'adapter' or 'executor'"),
     (case_with(plan_by="any_of"), "plans and plan_by together"),
     (case_with(plans=[PLAN]), "plans and plan_by together"),
@@ -335,6 +343,7 @@ FIELDS = [
     "min_calls", "once_per", "plans", "plan_by", "outcome", "leak", "agents", "ignore_args",
     "compare", "contract", "schema_version", "why", "name", "args", "rules", "equals", "regex",
     "range", "min", "max", "one_of", "length", "normalizer", "value", "ignore", "unit", "rename",
+    "asserted_values", "tool_schema_version",
     "states", "start", "steps", "from", "on", "to", "end", "per",
     "/a", "/a/b", "schema", "default", "$ref", "type", "properties", "anyOf",
     "when", "before", "after", "where", "same", "tool", "path",

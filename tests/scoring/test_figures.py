@@ -43,10 +43,11 @@ def test_a_plan_of_nothing_is_met_by_nothing():
     assert choose_plan(any_of(SEARCH, NOTHING), evidence(), EXECUTOR)[0] == "nothing"
 
 
-def test_where_the_boundary_was_not_recorded_the_first_plan_stands():
+def test_where_the_boundary_was_not_recorded_the_plan_that_the_first_recorded_one_kept_stands():
     made = evidence([model_call("list", {})], [], None)
 
-    assert choose_plan(any_of(SEARCH, NOTHING, LISTED), made, EXECUTOR)[0] == "search"
+    assert choose_plan(any_of(SEARCH, NOTHING, LISTED), made, EXECUTOR)[0] == "list"
+    assert choose_plan(any_of(SEARCH, LISTED), evidence(None, None, None), EXECUTOR)[0] == "search"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from agenttrace.contracts._contract_form import ContractForm, EnvelopeForm
 from agenttrace.contracts._forms import (
+    AssertedForm,
     CaseForm,
     ForbiddenForm,
     LeakForm,
@@ -103,6 +104,7 @@ _NEEDED: Final = {
     "too_short": "a list with something in it",
 }
 _FORMS: Final = (
+    AssertedForm,
     CaseForm,
     ContractForm,
     EnvelopeForm,

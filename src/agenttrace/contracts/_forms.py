@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from agenttrace.contracts._contract_form import ContractForm
 from agenttrace.contracts._order_forms import Order, Rules, SequenceForm, StatesForm
@@ -23,6 +23,7 @@ from agenttrace.contracts._values import (
     JsonFields,
     Name,
     Pointer,
+    described,
     refuse,
 )
 from agenttrace.domain import MISSING
@@ -85,6 +86,23 @@ class LeakForm(Form):
     why: str | None = None
 
 
+class AssertedForm(Form):
+    """A value that the case's own written assertions state."""
+
+    tool: Name
+    path: FieldPointer
+    value: Json
+
+
+def _version(value: object) -> object:
+    if value is not None and value.__class__ not in (str, int, float):
+        raise FormError(f"is {described(value)}, not a version", "write a text or a number")
+    return value
+
+
+Version = Annotated[Json, AfterValidator(_version)]
+
+
 class CaseForm(Form):
     """The whole case."""
 
@@ -107,6 +125,8 @@ class CaseForm(Form):
     leak: list[LeakForm] | None = None
     agents: Annotated[list[Name], Field(min_length=1)] | None = None
     ignore_args: dict[Name, list[Name]] | None = None
+    asserted_values: list[AssertedForm] | None = None
+    tool_schema_version: Version = None
     compare: Literal["model", "adapter", "executor"] | None = None
     contract: ContractForm | None = None
 

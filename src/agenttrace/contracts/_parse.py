@@ -18,6 +18,7 @@ from agenttrace.contracts._rules import RuleForm
 from agenttrace.contracts._values import described
 from agenttrace.domain import (
     ArgumentRule,
+    AssertedValue,
     Boundary,
     Case,
     Contract,
@@ -200,6 +201,11 @@ def _to_case(form: CaseForm) -> Case:
         plan_by=form.plan_by,
         outcome=_rules(form.outcome or {}),
         leak=tuple(LeakRule(tool=one.tool, path=one.path) for one in form.leak or ()),
+        asserted=tuple(
+            AssertedValue(tool=one.tool, path=one.path, value=one.value)
+            for one in form.asserted_values or ()
+        ),
+        tool_schema_version=form.tool_schema_version,
         agents=None if form.agents is None else frozenset(form.agents),
         ignore_args={tool: frozenset(names) for tool, names in (form.ignore_args or {}).items()},
         compare=None if form.compare is None else Boundary(form.compare),

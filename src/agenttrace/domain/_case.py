@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agenttrace.domain._evidence import AssertedValue
 from agenttrace.domain._json import JsonObject, JsonValue
 from agenttrace.domain._words import Boundary
 
@@ -203,6 +204,10 @@ class Case:
     agents: frozenset[str] | None = None
     """Agents that the plan, the order and the counts are written for. None: all."""
     ignore_args: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    asserted: tuple[AssertedValue, ...] = ()
+    """Values that the case's written assertions state beside its plan."""
+    tool_schema_version: JsonValue = None
+    """Version of the tools' schemas that the plan was written for. None: the case does not say."""
     compare: Boundary | None = None
     """Boundary the reference is written for. None: the executor, unless the reader says other."""
     contract: Contract = field(default_factory=Contract)

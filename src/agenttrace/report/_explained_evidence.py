@@ -309,6 +309,14 @@ EVIDENCE: Final = (
         declare="not possible; a case cannot stand for evidence",
     ),
     Explanation(
+        code="route-not-recorded",
+        group=Group.CAUSE_EVIDENCE,
+        means="the case picks its plan by the router's value, and none was recorded",
+        causes='a run that does not call `run.event("router_value", ...)`',
+        look="record what the router decided",
+        declare="a plan whose `when` is null, for runs without a route",
+    ),
+    Explanation(
         code="state-not-recorded",
         group=Group.CAUSE_EVIDENCE,
         means="the case checks the final state and none was recorded",

@@ -17,6 +17,7 @@ from agenttrace.domain import (
     RuleKind,
     SequenceSide,
 )
+from agenttrace.scoring._asserted import unmet
 
 if TYPE_CHECKING:
     from agenttrace.scoring._score import ExpectedMasker
@@ -91,6 +92,10 @@ def expected_like(
         states=tuple(
             replace(one, steps=tuple(replace(step, on=side(step.on)) for step in one.steps))
             for one in case.states
+        ),
+        asserted=tuple(
+            replace(one, value=form.value(one.value, one.path, one.tool))
+            for one in (case.asserted if is_shown else unmet(case))
         ),
         outcome=rules(case.outcome),
         contract=_contract(form, case.contract),

@@ -16,7 +16,8 @@ from agenttrace.domain import (
     RequiredCall,
 )
 from agenttrace.records import canonical
-from agenttrace.scoring._declared import tool_name
+from agenttrace.scoring._declared import Declared, tool_name
+from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._match import figures, loose_f1
 from agenttrace.scoring._policy import Seen, observed_calls
 
@@ -32,7 +33,9 @@ def choose_plan(
     """The plan the row is judged by: its id, and its calls; (None, None) where there is none.
 
     `router` takes the plan written for the router's value; `any_of` the one with the highest F1
-    at the compared boundary, the first of equals.
+    at the compared boundary, the first of equals. A plan of no calls is met by a run of none.
+    Where that boundary was not observed, the first one before it that was is asked, after the
+    declared changes: an agent that kept one plan is not held to another.
     """
     if case.plan_by is None:
         return None, case.required
@@ -42,15 +45,28 @@ def choose_plan(
             if canonical(plan.when) == value:
                 return plan.plan_id, plan.required
         return None, None
-    seen = observed_calls(evidence, at, case.agents)
-    forms = [one.form for one in seen or []]
+    forms = _forms_at(case, evidence, at)
 
     def closeness(plan: Plan) -> tuple[bool, float]:
+        if forms is None:
+            return False, 0.0
         counts = figures(plan.required, forms, case.ignore_args).counts
-        return seen is not None and counts.exact, counts.f1 or 0.0
+        return counts.exact, counts.f1 or 0.0
 
     best = max(case.plans, key=closeness, default=None)
     return (None, case.required) if best is None else (best.plan_id, best.required)
+
+
+def _forms_at(case: Case, evidence: Evidence, at: Boundary) -> list[CallForm] | None:
+    seen = observed_calls(evidence, at, case.agents)
+    if seen is not None:
+        return [one.form for one in seen]
+    declared = Declared(case.contract)
+    for boundary in BOUNDARIES[: at.position]:
+        seen = observed_calls(evidence, boundary, case.agents)
+        if seen is not None:
+            return [declared(one.form) for one in seen]
+    return None
 
 
 def all_figures(

@@ -12,26 +12,22 @@ from dataclasses import dataclass
 
 from agenttrace.domain import (
     BOUNDARIES,
-    MISSING,
-    AssertedValue,
     Boundary,
     BoundaryFigures,
     Case,
     Cause,
     Contract,
     Evidence,
-    JsonValue,
-    Missing,
     Owner,
     RequiredCall,
 )
-from agenttrace.records import canonical, dump_json
+from agenttrace.records import canonical
+from agenttrace.scoring._asserted import asserted_otherwise
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._default_rules import defaults_of
-from agenttrace.scoring._match import match, value_at
+from agenttrace.scoring._match import match
 from agenttrace.scoring._plan import due_form
 from agenttrace.scoring._policy import observed_calls
-from agenttrace.scoring._rules import accepts
 from agenttrace.scoring._schema import breaks_schema, lacks_required
 
 
@@ -65,12 +61,13 @@ def label_fault(
         return _label_owner("no-plan-for-route", detail)
     for cause in _contradictions(case, required or ()):
         return LabelFault(Owner.LABEL_OWNER, cause)
-    for cause in _asserted_otherwise(evidence, required):
+    for cause in asserted_otherwise((*evidence.tools.asserted, *case.asserted), required):
         return LabelFault(Owner.LABEL_OWNER, cause)
     if required is None or figures is None or figures.counts.exact:
         return None
     versions = evidence.tools.versions
-    reference = versions.get("reference")
+    noted = versions.get("reference")
+    reference = case.tool_schema_version if noted is None else noted
     stated = [versions.get(boundary.value) for boundary in (compare, *BOUNDARIES)]
     used = next((version for version in stated if version is not None), None)
     if reference is not None and used is not None and canonical(reference) != canonical(used):
@@ -87,13 +84,8 @@ def label_fault(
             f"compared at the {compare}, the reference leaves out values that the tool itself "
             "fills in; write them down, or compare at the model",
         )
-    for tool, name, value in defaults_of(required, case.contract, compare):
-        filled = {**declared.defaults.get(tool, {}), **case.contract.tool(tool).defaults}
-        if name in filled and canonical(filled[name]) != canonical(value):
-            return _label_owner(
-                "reference-off-schema",
-                f"the rule default of /{name:.60} is not what {tool!r:.60} itself fills in",
-            )
+    for detail in _other_defaults(case, required, compare, declared):
+        return _label_owner("reference-off-schema", detail)
     for call in required:
         contract = case.contract.tool(call.name)
         schema = contract.schema
@@ -143,34 +135,6 @@ def _contradictions(case: Case, required: Sequence[RequiredCall]) -> Iterator[Ca
             )
 
 
-def _asserted_otherwise(
-    evidence: Evidence, required: Sequence[RequiredCall] | None
-) -> Iterator[Cause]:
-    """Assertions of the case's own that no planned call can meet."""
-    for one in evidence.tools.asserted:
-        planned = [call for call in required or () if call.name == one.tool]
-        if required is None or any(_states(call, one) for call in planned):
-            continue
-        stated = value_at(planned[0].arguments, one.path) if planned else MISSING
-        yield Cause(
-            code="contradiction",
-            detail=f"the plan says {_shown(stated)} at {one.tool:.60}{one.path:.60}, "
-            f"the case's own assertions say {_shown(one.value)}",
-        )
-
-
-def _shown(value: JsonValue | Missing) -> str:
-    return "nothing" if isinstance(value, Missing) else f"{dump_json(value):.40}"
-
-
-def _states(call: RequiredCall, one: AssertedValue) -> bool:
-    rule = call.rules.get(one.path)
-    if rule is not None:
-        return accepts(rule, one.value, one.path)
-    stated = value_at(call.arguments, one.path)
-    return not isinstance(stated, Missing) and canonical(stated) == canonical(one.value)
-
-
 def _asks_for_what_adapter_supplies(
     case: Case,
     evidence: Evidence,
@@ -217,6 +181,16 @@ def _leaves_out_only_defaults(
     due = [due_form(call, fill, adapted=False) for call in required]
     found = match(due, [one.form for one in seen], case.ignore_args)
     return not found.missing and not found.extra
+
+
+def _other_defaults(
+    case: Case, required: Sequence[RequiredCall], compare: Boundary, declared: Declared
+) -> Iterator[str]:
+    """Rules that say another default than the tool itself, or the case's contract, states."""
+    for tool, name, value in defaults_of(required, case.contract, compare):
+        filled = {**declared.defaults.get(tool, {}), **case.contract.tool(tool).defaults}
+        if name in filled and canonical(filled[name]) != canonical(value):
+            yield f"the rule default of /{name:.60} is not what {tool!r:.60} itself fills in"
 
 
 def _only_reads_differ(case: Case, evidence: Evidence, figures: BoundaryFigures) -> bool:

@@ -57,6 +57,7 @@ from agenttrace.scoring._link import Links, build_chains
 from agenttrace.scoring._plan import find_plan_divergences
 from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._results import walk_results
+from agenttrace.scoring._route import route_causes
 from agenttrace.scoring._row import Row, times_of
 from agenttrace.scoring._shown import hide_expected
 from agenttrace.scoring._stated import with_stated
@@ -262,6 +263,7 @@ def _incomplete(
                 "says whether they are the expected ones",
             )
         )
+    found += route_causes(row.case, row.evidence, row.required)
     found += mask_causes(row.evidence, at_compared, row.required or (), row.compare)
     if redactor is not None and row.required:
         for key_id in sorted(redactor.unknown_keys(row.evidence)):
