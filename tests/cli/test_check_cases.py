@@ -199,6 +199,15 @@ STEPS: dict[str, Any] = {
     "steps": [step("new", "open", "ready"), step("ready", "pay", "paid")],
 }
 
+AT = "required[0].rules['/a']"
+
+
+def with_rule(rule: dict[str, Any], **declared: Any) -> dict[str, Any]:
+    """A case of one rule, beside what its contract declares of the same argument."""
+    contract = {field: {"pay": {"a": value}} for field, value in declared.items()}
+    return {"required": [pay(rules={"/a": rule})], "contract": contract}
+
+
 DOUBTFUL = [
     ({"required": [pay()], "forbidden": [{"name": "pay"}]}, "required[0]"),
     ({"required": [pay()], "forbidden": [{"name": "pay", "args": {}}]}, "required[0]"),
@@ -235,6 +244,32 @@ DOUBTFUL = [
     ({"sequence": [before("a", "b"), before("b", "a")]}, "sequence[1]"),
     ({"sequence": [before("a", "a")]}, "sequence[0]"),
     ({"ordered": ["a", "b"], "sequence": [before("b", "a")]}, "sequence[0]"),
+    (with_rule({"schema": {"type": "string"}}, coerce="integer"), f"{AT}.schema"),
+    (with_rule({"default": 1}, defaults=2), f"{AT}.default"),
+    (with_rule({"schema": {"type": "string", "const": 1}}), f"{AT}.schema.const"),
+    (with_rule({"schema": {"maxLength": 1, "enum": ["ab", "cd"]}}), f"{AT}.schema.enum"),
+    (
+        with_rule({"schema": {"required": ["b"], "additionalProperties": False}}),
+        f"{AT}.schema.required[0]",
+    ),
+    (
+        {"required": [pay(rules={"/a": {"default": 1}}), pay(rules={"/a": {"default": 1.0}})]},
+        "required[1].rules['/a'].default",
+    ),
+    ({"outcome": {"/a": {"equals": {"b": 1}}, "/a/b": {"equals": 2}}}, "outcome['/a/b']"),
+    ({"outcome": {"/a": {"one_of": [[1], [2]]}, "/a/0": {"range": {"min": 3}}}}, "outcome['/a/0']"),
+    (
+        {
+            "required": [pay(args={"a": 1})],
+            "asserted_values": [{"tool": "pay", "path": "/a", "value": 2}],
+        },
+        "asserted_values[0]",
+    ),
+    (
+        {"required": [pay(args={"k": 1}), pay(args={"k": 1})], "once_per": {"pay": "/k"}},
+        "required[1]",
+    ),
+    ({"min_calls": {"pay": 1}, "forbidden": [{"name": "pay"}]}, "min_calls.pay"),
     (
         {
             "required": [pay(rules={"/cents": {"ignore": True}})],
@@ -267,6 +302,18 @@ STAGE = {"where": {"/stage": {"equals": 1}}}
 SOUND = [
     {"required": [pay()], "forbidden": [{"name": "pay", "args": {"cents": 1}}]},
     {"required": [pay(), pay()], "max_calls": {"pay": 2}},
+    with_rule({"schema": {"type": ["string", "integer"], "const": 1}}, coerce="number"),
+    with_rule({"default": 2}, defaults=2),
+    with_rule({"schema": {"enum": ["ab", 1], "maxLength": 1}}),
+    {**with_rule({"default": 1}, defaults=2), "compare": "model"},
+    {"outcome": {"/a": {"equals": {"b": 1}}, "/a/b": {"range": {"min": 1}}}},
+    {
+        "required": [pay(rules={"/a": {"regex": "[0-9]+"}})],
+        "asserted_values": [{"tool": "pay", "path": "/a", "value": "2"}],
+    },
+    {"asserted_values": [{"tool": "pay", "path": "/a", "value": "2"}]},
+    {"required": [pay(args={"k": 1}), pay(args={"k": "1"}), pay()], "once_per": {"pay": "/k"}},
+    {"min_calls": {"pay": 1}, "forbidden": [{"name": "pay", "args": {}}]},
     {"ordered": ["a", "b", "c"], "sequence": [before("a", "c")]},
     {"ordered": ["a", ["b", "c"]], "sequence": [before("c", "b")]},
     {"states": [STEPS], "ordered": ["open", "pay"]},

@@ -51,6 +51,8 @@ WRONG = ("refund", {"order": "A-104", "cents": 8900})
         case(due(), forbidden=(ForbiddenCall(name="refund", arguments=ARGS),)),
         case(due(), due(), max_calls={"refund": 1}),
         case(max_calls={"refund": 1}, min_calls={"refund": 2}),
+        case(min_calls={"refund": 1}, forbidden=(ForbiddenCall(name="refund"),)),
+        case(due(), due(), once_per={"refund": "/order"}),
     ],
 )
 def test_a_reference_that_contradicts_itself_judges_nobody(asked):

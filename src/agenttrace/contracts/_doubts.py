@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from agenttrace.contracts._form_faults import FormFault
 from agenttrace.contracts._order_doubts import order_doubts
+from agenttrace.contracts._rule_doubts import rule_doubts
 from agenttrace.domain import Boundary, Case, RequiredCall
 from agenttrace.records import Loc, canonical, split_pointer
 
@@ -33,6 +34,7 @@ def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
                         found=f"requires a call of {call.name!r:.60} and does not say why",
                         instead="add why, for whoever has to decide when it fails",
                     )
+    yield from rule_doubts(case, list(_plans(case)))
     yield from order_doubts(case)
 
 

@@ -4,6 +4,7 @@
 the reference hold, and only then which boundary is the first to differ.
 """
 
+from agenttrace.scoring._asserted import unmet as unmet_assertions
 from agenttrace.scoring._changes import Change, changes, value_kind
 from agenttrace.scoring._expected import expected_like
 from agenttrace.scoring._figures import choose_plan
@@ -48,5 +49,6 @@ __all__ = [
     "records_alone",
     "register_normalizer",
     "score",
+    "unmet_assertions",
     "value_kind",
 ]

@@ -18,6 +18,7 @@ from agenttrace.domain import (
     Cause,
     Contract,
     Evidence,
+    Missing,
     Owner,
     RequiredCall,
 )
@@ -25,7 +26,7 @@ from agenttrace.records import canonical
 from agenttrace.scoring._asserted import asserted_otherwise
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._default_rules import defaults_of
-from agenttrace.scoring._match import match
+from agenttrace.scoring._match import match, value_at
 from agenttrace.scoring._plan import due_form
 from agenttrace.scoring._policy import observed_calls
 from agenttrace.scoring._schema import breaks_schema, lacks_required
@@ -132,6 +133,24 @@ def _contradictions(case: Case, required: Sequence[RequiredCall]) -> Iterator[Ca
             yield Cause(
                 code="contradiction",
                 detail=f"{name!r} is due {low} times, at most {top} are allowed",
+            )
+    for rule in case.forbidden:
+        if rule.arguments is None and case.min_calls.get(rule.name):
+            yield Cause(code="contradiction", detail=f"{rule.name!r} is forbidden and in min_calls")
+    yield from _same_key_twice(case, required)
+
+
+def _same_key_twice(case: Case, required: Sequence[RequiredCall]) -> Iterator[Cause]:
+    """Calls that are due with one value where each must have its own."""
+    for tool, pointer in case.once_per.items():
+        due = [call.arguments for call in required if call.name == tool]
+        found = [value_at(arguments, pointer) for arguments in due]
+        keys = Counter(canonical(one) for one in found if not isinstance(one, Missing))
+        if any(count > 1 for count in keys.values()):
+            yield Cause(
+                code="contradiction",
+                detail=f"{tool!r} is due twice with one value at {pointer:.60}, "
+                "where once_per allows one",
             )
 
 

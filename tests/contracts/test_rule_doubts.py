@@ -1,0 +1,64 @@
+"""Rules of a case beside what its tools' own schemas say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agenttrace.contracts._doubts import doubts
+from tests.builders import case, contract, due, no_plan, rule
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "mode": {"enum": ["a", "b"]},
+        "loud": {"type": "boolean"},
+        "sum": {"type": "integer", "default": 1},
+        "odd": {"type": "string", "x-unit": "m"},
+    },
+    "required": ["mode", "loud"],
+}
+TOOL = contract("pay", schema=SCHEMA)
+
+
+def found(asked: Any) -> list[tuple[Any, ...]]:
+    return [one.loc for one in doubts(asked)]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "one", "doubtful"),
+    [
+        ("/sum", rule("schema", {"type": "string"}), True),
+        ("/sum", rule("schema", {"type": "number"}), False),
+        ("/sum", rule("schema", {"minimum": 1}), False),
+        ("/sum", rule("default", 2), True),
+        ("/sum", rule("default", 1), False),
+        ("/mode", rule("default", "c"), True),
+        ("/mode", rule("default", "a"), False),
+        ("/odd", rule("default", "x"), False),
+        ("/new", rule("default", 3), False),
+        ("/sum/x", rule("default", 3), False),
+        ("/sum", rule("equals", "x"), False),
+    ],
+)
+def test_a_rule_that_the_tools_schema_excludes_is_doubtful(pointer, one, doubtful):
+    asked = case(due("pay", {}, {pointer: one}), contract=TOOL)
+
+    assert bool(found(asked)) is doubtful
+
+
+@pytest.mark.parametrize(
+    ("pointer", "least", "doubtful"),
+    [
+        ("/mode", 3, True),
+        ("/mode", 2, False),
+        ("/loud", 3, True),
+        ("/sum", 9, False),
+        ("/a/b", 9, False),
+    ],
+)
+def test_more_calls_than_there_are_values_for_once_per_are_doubtful(pointer, least, doubtful):
+    asked = no_plan(min_calls={"pay": least}, once_per={"pay": pointer}, contract=TOOL)
+
+    assert found(asked) == [("min_calls", "pay")] * doubtful
