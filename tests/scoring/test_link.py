@@ -276,3 +276,18 @@ def test_every_record_stands_in_one_chain():
     refs = [ref for chain in linked(made)[0] for ref in chain]
 
     assert sorted(refs) == sorted(c.ref for b in Boundary for c in made.at(b))
+
+
+def test_what_was_refused_is_no_candidate_for_a_run_that_nothing_links():
+    made = evidence(
+        [model_call(call_id=None, raw='{"n": "text"}'), model_call(call_id=None, turn=2)],
+        [adapter_call(error="n is no number", link="model/0", call_id=None)],
+        [execution(call_id="made-1", call_id_known=False)],
+    )
+
+    chains = score(None, made).chains
+
+    assert [dict(chain.linked_by) for chain in chains] == [
+        {"adapter/0": "span"},
+        {"executor/0": "payload"},
+    ]

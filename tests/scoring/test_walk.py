@@ -312,37 +312,3 @@ def test_what_ran_is_shown_as_it_was_received():
     verdict = alone([], [], [execution(call_id=None)])
 
     assert verdict.divergences[0].after == {"name": "refund", "args": ARGS}
-
-
-def refused_first(*ran):
-    """A refused call in the first turn, and a good one in the second that ran so."""
-    return evidence(
-        [model_call(args=OTHER), model_call(call_id="c2", turn=2)],
-        [adapter_call(error="no such order"), adapter_call(call_id="c2")],
-        list(ran),
-    )
-
-
-@pytest.mark.parametrize("asked", [case(due()), no_plan()])
-def test_a_refused_call_that_was_made_good_is_not_blamed_for_what_happened_to_the_good_one(asked):
-    changed = score(asked, refused_first(execution(args=OTHER, call_id="c2")))
-
-    assert said(changed) == ("fail", "executor", "executor")
-    assert changed.divergences[-1].call == "c1"
-
-
-def test_a_refused_call_that_was_made_good_is_not_blamed_for_a_run_that_never_was():
-    assert said(score(case(due()), refused_first())) == ("fail", "executor", "executor")
-
-
-def test_a_refused_call_that_the_plan_asks_for_is_what_the_row_lacks():
-    made = evidence([model_call()], [adapter_call(error="busy")], [])
-
-    assert said(score(case(due()), made)) == ("fail", "adapter", "adapter")
-
-
-def test_a_refused_call_alone_is_still_named():
-    made = refused_first(execution(call_id="c2"))
-
-    assert said(score(case(due()), made)) == ("pass", "model", "agent")
-    assert score(case(due()), made).recovered

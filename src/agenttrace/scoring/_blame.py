@@ -17,10 +17,11 @@ from agenttrace.domain import (
 )
 from agenttrace.scoring._broken import OWNER_OF, rule_fault
 from agenttrace.scoring._causes import cannot_be_placed
+from agenttrace.scoring._link import Links
 from agenttrace.scoring._match import match
 from agenttrace.scoring._plan import due_form
 from agenttrace.scoring._policy import broken_rules, observed_calls
-from agenttrace.scoring._row import Found, Row, refused_before_entry
+from agenttrace.scoring._row import Found, Row
 
 _BOUNDARY_FIRST = {
     Boundary.MODEL: First.MODEL,
@@ -186,7 +187,7 @@ def _recovered(row: Row, found: Sequence[Found]) -> bool:
     """Whether a refused call was followed by a run of the same tool."""
     for one in found:
         chain = one.chain
-        if chain is None or not refused_before_entry(chain):
+        if chain is None or not _refused_before_entry(chain):
             continue
         own = row.times[id(chain)]
         name = chain.lead.declared.name
@@ -196,3 +197,9 @@ def _recovered(row: Row, found: Sequence[Found]) -> bool:
         ):
             return True
     return False
+
+
+def _refused_before_entry(chain: Links) -> bool:
+    refused = any(entry.call.error is not None for entry in chain.at(Boundary.ADAPTER))
+    stopped = any(entry.call.error is not None for entry in chain.at(Boundary.EXECUTOR))
+    return not chain.runs and (refused or stopped)

@@ -16,7 +16,6 @@ from agenttrace.domain import (
     Cause,
     Evidence,
     Execution,
-    Phase,
     ToolCall,
     is_agents_own,
 )
@@ -67,22 +66,23 @@ def _short_responses(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cause]:
-    """Calls that carry an id which no recorded response gave: the one that gave it is missing.
+    """Calls that carry an id which no earlier record gave: the one that gave it is missing.
 
-    Where a provider gives no ids the later boundaries make their own, and these say nothing.
+    Where a provider gives no ids the adapter makes its own, and these say nothing of a response.
     """
-    if any(call.call_id is None for call in evidence.model if call.phase is Phase.RUN):
-        return
+    givers = [b for b in (Boundary.MODEL, Boundary.ADAPTER) if _gives_ids(evidence.at(b))]
     for chain in chains:
         call = chain.lead.call
-        if (
-            call.boundary is not Boundary.MODEL
-            and call.call_id is not None
-            and is_agents_own(call)
-            and evidence.sees(Boundary.MODEL, call.name)
-        ):
-            yield _missing(f"{_shown(call)}, and no response on record gave that id")
+        if call.call_id is None or not is_agents_own(call):
+            continue
+        earlier = [b for b in givers if b.position < call.boundary.position]
+        if any(evidence.sees(boundary, call.name) for boundary in earlier):
+            yield _missing(f"{_shown(call)}, and no earlier record gave that id")
             return
+
+
+def _gives_ids(calls: Sequence[ToolCall]) -> bool:
+    return all(call.call_id is not None for call in calls if is_agents_own(call) and not call.error)
 
 
 def _skipped(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cause]:

@@ -228,6 +228,11 @@ def _may_be_matched(call: ToolCall) -> bool:
     return call.parent is None
 
 
+def _was_refused(entry: Entry) -> bool:
+    """Whether nothing was handed on: only what says so itself ran all the same."""
+    return entry.boundary is Boundary.ADAPTER and entry.call.error is not None
+
+
 def _repeats(lower: Sequence[Entry], upper: Sequence[Entry], made: Made) -> None:
     """Records beyond the first of the same id, or of no known id, and payload: repeats of it."""
     named: dict[Hashable, int] = {}
@@ -255,7 +260,7 @@ def _by_position(
     lower: Sequence[Entry], upper: Sequence[Entry], made: Made, taken: set[int]
 ) -> None:
     """Where no call has an id, and what is linked stands in one order, link what stands between."""
-    ups = [entry for entry in upper if _may_be_matched(entry.call)]
+    ups = [entry for entry in upper if _may_be_matched(entry.call) and not _was_refused(entry)]
     lows = [entry for entry in lower if _may_be_matched(entry.call)]
     if len(ups) != len(lows) or any(entry.call.call_id is not None for entry in ups):
         return
@@ -281,7 +286,9 @@ def _only_one_left(
         if entry.index not in made and _may_be_matched(entry.call):
             low_left[entry.declared.name].append(entry)
     for entry in upper:
-        if entry.index not in taken and _may_be_matched(entry.call):
+        if entry.index in taken or _was_refused(entry):
+            continue
+        if _may_be_matched(entry.call):
             up_left[entry.declared.name].append(entry)
     for name, left in low_left.items():
         others = up_left.get(name, [])

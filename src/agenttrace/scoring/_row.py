@@ -103,24 +103,8 @@ class Row:
         return id(chain) in self.faulty
 
     def in_order(self) -> list[Found]:
-        """All divergences, the first one first.
-
-        A call that was refused before it ran, and that takes no place in the plan, makes no row
-        fail. So it comes after what does, where anything does.
-        """
-        found = sorted(self.found, key=lambda one: one.sort_key)
-        harmless = [self._is_harmless(one) for one in found]
-        rest = [one for one, is_so in zip(found, harmless, strict=True) if not is_so]
-        if any(one.chain is not None and (one.chain.runs or self.required) for one in rest):
-            return rest + [one for one, is_so in zip(found, harmless, strict=True) if is_so]
-        return found
-
-    def _is_harmless(self, one: Found) -> bool:
-        if one.chain is None or one.divergence.path or not refused_before_entry(one.chain):
-            return False
-        # What the plan asks for, and was refused, is what the row lacks.
-        surplus = one.divergence.kind in (Kind.ADDED, Kind.DUPLICATED)
-        return surplus or (self.required is None and one.divergence.kind is Kind.REJECTED)
+        """All divergences, the first one first."""
+        return sorted(self.found, key=lambda one: one.sort_key)
 
     @cached_property
     def decisions(self) -> Mapping[str, Decision]:
@@ -230,13 +214,6 @@ def is_cut_off(call: ToolCall) -> bool:
     """Whether the argument text is the beginning of an object that never ends."""
     state = text_state(call.raw) or parse_arguments(call.raw).state
     return call.arguments is None and state == "truncated"
-
-
-def refused_before_entry(chain: Links) -> bool:
-    """Whether a call was refused with an error, by the adapter or at the tool, and never ran."""
-    refused = any(entry.call.error is not None for entry in chain.at(Boundary.ADAPTER))
-    stopped = any(entry.call.error is not None for entry in chain.at(Boundary.EXECUTOR))
-    return not chain.runs and (refused or stopped)
 
 
 def was_refused(chain: Links) -> bool:
