@@ -1,4 +1,4 @@
-"""The tables of `docs/explanation/other-scorers.md`, made of what other scorers were seen to answer.
+"""The tables of `docs/explanation/other-scorers.md`, made of what other scorers answered.
 
 `python -m tests.support.peer_table` prints them, to be put on the page.
 """
@@ -93,8 +93,10 @@ def wrong_table(document: Mapping[str, Any]) -> str:
     lines = [[f"`{name}`", _version(name, document), str(count)] for name, count in wrong.items()]
     return table(
         ["configuration", "package", f"wrong of {len(rows)}"],
-        [["agenttrace", "", str(sum(not _is_right(row) for row in rows))]]
-        + sorted(lines, key=lambda line: int(line[2])),
+        [
+            ["agenttrace", "", str(sum(not _is_right(row) for row in rows))],
+            *sorted(lines, key=lambda line: int(line[2])),
+        ],
     )
 
 
