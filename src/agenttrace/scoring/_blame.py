@@ -63,7 +63,7 @@ def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> B
         if fault is None:
             return _without_divergence(row, clean, broken)
         if fault.divergence.boundary is lead is not Boundary.MODEL:
-            return _unplaced(lead)
+            return _unplaced(fault.divergence.boundary)
         found = [fault]
     guesses = [one for one in found if one.divergence.owner is Owner.NONE]
     if clean and guesses:
