@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agenttrace.contracts import parse_case
-from agenttrace.domain import Boundary, Evidence, Kind, Verdict
+from agenttrace.domain import Boundary, Evidence, Kind, Missing, Verdict
 from agenttrace.records import canonical
 from agenttrace.scoring import score
 from tests.builders import adapter_call, evidence, execution, model_call, places, said
@@ -76,8 +76,9 @@ def run_of(calls: Calls, *, adapted: str | None) -> Evidence:
             model_call(c["name"], c["recorded_args"], call_id=i, turn=n + 1)
             for n, (i, c) in enumerate(pairs)
         ],
-        adapted
-        and [
+        None
+        if adapted is None
+        else [
             adapter_call(c["name"], c[f"{adapted}_args"] or c["recorded_args"], call_id=i)
             for i, c in pairs
         ],
@@ -132,6 +133,8 @@ def test_before_and_after_are_the_recorded_and_the_executed_value():
         for found in score(None, run_of(calls, adapted="executed")).divergences:
             call = calls[int(found.call[1:])]
             name = found.path[1:]
+            assert not isinstance(found.before, Missing)
+            assert not isinstance(found.after, Missing)
             assert canonical(found.before) == canonical(call["recorded_args"][name])
             assert canonical(found.after) == canonical(call["executed_args"][name])
 

@@ -62,6 +62,7 @@ class _Recorder:
     records: list[Record] = field(default_factory=list)
     made: dict[str, int] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
+    revision: int = 0
 
     def add(self, kind: str, counted: str, **payload: Any) -> str:
         seq = len(self.records) + 1
@@ -83,12 +84,14 @@ class _Recorder:
         return record.ref
 
     def end(self) -> None:
+        self.revision += 1
         manifest = {
             "recorder_id": self.name,
             "last_seq": len(self.records) + 1,
             "made": {**{boundary.value: 0 for boundary in Boundary}, **self.made},
             "observes": self.observes,
-            "requests": self.requests,
+            "requests": list(self.requests),
+            "revision": self.revision,
         }
         self.add("run", "run", manifest=manifest)
 
@@ -119,7 +122,10 @@ class _Maker:
         at = pick.randint(1, turns)
         for turn in range(1, turns + 1):
             self.turn(turn, fault=self.fault if turn == at else None)
-        if pick.random() < 0.5:
+        is_settled_twice = pick.random() < 0.3
+        if is_settled_twice:
+            self.main.end()
+        if is_settled_twice or pick.random() < 0.5:
             self.main.add("event", "event", name="output", data={"value": "Done."})
         if self.fault == "not_requested":
             self.ran("notify", {"n": -1})
