@@ -4,8 +4,6 @@ from agenttrace.domain._call import Execution, Message, Response, ToolCall
 from agenttrace.domain._case import (
     ArgumentRule,
     Case,
-    Contract,
-    Envelope,
     ForbiddenCall,
     LeakRule,
     Plan,
@@ -15,8 +13,8 @@ from agenttrace.domain._case import (
     SequenceSide,
     StateMachine,
     StateStep,
-    ToolContract,
 )
+from agenttrace.domain._contract import Contract, Envelope, ToolContract
 from agenttrace.domain._evidence import (
     ALL,
     NOTHING,

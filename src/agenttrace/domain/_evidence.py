@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from agenttrace.domain._call import Execution, Message, Response, ToolCall
-from agenttrace.domain._case import ToolContract
+from agenttrace.domain._contract import ToolContract
 from agenttrace.domain._json import JsonObject, JsonValue
 from agenttrace.domain._words import BOUNDARIES, Boundary, Decision, Phase
 
