@@ -16,7 +16,7 @@ from agenttrace.domain import Boundary, LeakRule, Outcome
 from agenttrace.errors import UnscorableError
 from agenttrace.redaction import Redactor
 from agenttrace.scoring import broken_rules, score
-from tests.builders import clean_run, evidence, execution, no_plan
+from tests.builders import adapter_call, clean_run, evidence, execution, model_call, no_plan
 from tests.support.steps import grows_linearly, hangs
 
 KEY = Redactor(b"k" * 32)
@@ -26,7 +26,10 @@ RULE = no_plan(leak=(LeakRule(tool="refund", path="/secret"),))
 
 def run(value: Any, message: str) -> Any:
     return evidence(
-        [], [], [execution(result={"secret": value})], outcome=Outcome(final_message=message)
+        [model_call()],
+        [adapter_call()],
+        [execution(result={"secret": value})],
+        outcome=Outcome(final_message=message),
     )
 
 

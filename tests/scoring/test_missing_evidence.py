@@ -18,6 +18,7 @@ from agenttrace.domain import (
     ALL,
     NOTHING,
     Boundary,
+    Case,
     Completeness,
     Conduct,
     DuplicateRecord,
@@ -27,6 +28,7 @@ from agenttrace.domain import (
     Observed,
     Ownership,
     Phase,
+    Plan,
     Response,
     ResultShown,
     Run,
@@ -362,6 +364,18 @@ situation(
     lambda: score(case(due(), leak=(LeakRule(tool="refund", path="/code"),)), clean_run()),
 )
 situation(
+    "the case picks its plan by the router's value, and none was recorded",
+    lambda: score(
+        Case(
+            case_id="c",
+            required=(),
+            plans=(Plan(plan_id="a", required=(due(),), when="refunds"),),
+            plan_by="router",
+        ),
+        clean_run(),
+    ),
+)
+situation(
     "what the model was shown after its last turn",
     lambda: score(
         case(due(), due("look", {})),
@@ -408,6 +422,7 @@ def test_each_situation_has_a_row_and_each_row_a_situation():
 def test_each_cause_and_finding_of_the_evidence_has_a_row():
     groups = {Group.CAUSE_JOIN, Group.CAUSE_EVIDENCE, Group.FINDING}
     codes = {one.code for one in EXPLANATIONS if one.group in groups}
+    codes -= {"leak-form"}  # says more of a broken rule, and nothing of the evidence
 
     assert codes - {code for _, code in ROWS.values()} == set()
 

@@ -258,7 +258,5 @@ situation(
 situation(
     "two calls bear one idempotency key",
     clean_run(("refund", {"key": "k", "n": 1}), ("refund", {"key": "k", "n": 2})),
-    case(
-        due(args={"key": "k", "n": 1}), due(args={"key": "k", "n": 2}), once_per={"refund": "/key"}
-    ),
+    no_plan(once_per={"refund": "/key"}),
 )
