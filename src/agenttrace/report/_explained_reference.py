@@ -41,6 +41,15 @@ REFERENCE: Final = (
         declare="`compare: executor` in the case",
     ),
     Explanation(
+        code="reference-of-earlier-boundary",
+        group=Group.CAUSE_LABEL,
+        means="compared after the adapter, the case states the model's form of what the contract "
+        "says is changed on the way: an old name, a text where the tool takes a number",
+        causes="a reference copied from the model's calls and compared at the executor",
+        look="write the form that the tool receives, or `compare: model`",
+        declare="`compare: model` in the case",
+    ),
+    Explanation(
         code="reference-lacks-default",
         group=Group.CAUSE_LABEL,
         means="the calls meet the case but for values that the tool itself fills in, and the "
@@ -103,6 +112,16 @@ REFERENCE: Final = (
         causes="threads and executors that do not carry the context",
         look="pass the context on, see Threads and requests",
         declare="not needed; it decides nothing",
+    ),
+    Explanation(
+        code="equal-as-declared",
+        group=Group.FINDING,
+        means="the plan is met once what the contract or the tools' types call equal is taken as "
+        "equal, while the figures, which compare values as they are written, show a difference",
+        causes="`fold_case` or `normalize` in the contract; a plan with `10` where the tool's type "
+        "is a number and it received `10.0`",
+        look="nothing to do; write the tool's own form into the plan for figures of 1",
+        declare="it is declared",
     ),
     Explanation(
         code="leak-form",

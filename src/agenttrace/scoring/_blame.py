@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from agenttrace.domain import (
     BOUNDARIES,
     Boundary,
-    BoundaryFigures,
     Cause,
     Divergence,
     First,
@@ -46,7 +45,7 @@ class Blame:
 NOTHING_WRONG = Blame(status=Status.PASS, first=First.NONE, owner=Owner.NONE)
 
 
-def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> Blame:
+def blame(row: Row, broken: Sequence[str], *, met: bool) -> Blame:
     """Name the first divergence and its owner.
 
     A row fails by a mismatch at the compared boundary, a broken rule, or an executed call that
@@ -54,7 +53,7 @@ def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> B
     with its boundary named.
     """
     found = row.in_order()
-    clean = (figures is None or figures.counts.exact) and not broken
+    clean = met and not broken
     lead = row.evidence.first_observed
     if lead is Boundary.ADAPTER and found and _leaves_plan(row, lead):
         return _unplaced(lead)
@@ -76,7 +75,7 @@ def blame(row: Row, figures: BoundaryFigures | None, broken: Sequence[str]) -> B
     )
     divergences = tuple(one.divergence for one in found)
     if clean and len(guesses) == len(found):
-        if row.required is not None and figures is not None:
+        if row.required is not None and row.evidence.is_observed(row.compare):
             # The plan is met: what is only guessed to have changed is shown, and decides nothing.
             return replace(NOTHING_WRONG, divergences=divergences)
         cause = Cause(

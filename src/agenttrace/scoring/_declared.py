@@ -23,6 +23,7 @@ from agenttrace.scoring._numbers import is_number
 from agenttrace.scoring._opaque import is_cut_down, is_opaque
 
 Defaults = Mapping[str, Mapping[str, JsonValue]]
+_ON_THE_WAY = ("unit", "rename", "coerce", "drop_null_optional", "drop_unknown", "defaults")
 
 
 def tool_name(name: str, contract: Contract) -> str:
@@ -62,8 +63,8 @@ class Declared:
     ) -> None:
         self.contract = contract
         self.defaults = defaults or {}
-        self._signatures = signatures or {}
-        self._plain = contract == Contract() and not (self.defaults or self._signatures)
+        self.signatures = signatures or {}
+        self._plain = contract == Contract() and not (self.defaults or self.signatures)
         self._numbers: dict[str, Places | None] = {}
 
     def __call__(self, form: CallForm, *, adapted: bool = False) -> CallForm:
@@ -92,7 +93,7 @@ class Declared:
     def _one_form(self, name: str, args: JsonObject, declared: ToolContract | None) -> JsonObject:
         """Arguments whose numbers have one form, where the tool's types call them numbers."""
         if name not in self._numbers:
-            signature = number_places(self._signatures.get(name)) or {}
+            signature = number_places(self.signatures.get(name)) or {}
             schema = number_places(declared.schema if declared is not None else None) or {}
             new_names = declared.rename if declared is not None else {}
             schema = {new_names.get(one, one): inside for one, inside in schema.items()}
@@ -117,7 +118,12 @@ class Declared:
             tool: replace(one, **{part: getattr(blank, part) for part in parts})
             for tool, one in self.contract.tools.items()
         }
-        return Declared(replace(self.contract, tools=tools), self.defaults, self._signatures)
+        return Declared(replace(self.contract, tools=tools), self.defaults, self.signatures)
+
+    def alike(self) -> Declared:
+        """What is declared to be equal alone, without what is done to a call on its way."""
+        tools = self.without(*_ON_THE_WAY).contract.tools
+        return Declared(Contract(tools=tools), None, self.signatures)
 
     def envelope_strays(self, form: CallForm) -> dict[str, JsonValue]:
         """Keys that stand beside an envelope's own and so are no part of the call in it."""

@@ -27,8 +27,10 @@ from agenttrace.scoring._asserted import asserted_otherwise
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._default_rules import defaults_of
 from agenttrace.scoring._match import match, value_at
+from agenttrace.scoring._met import is_of_earlier_boundary
 from agenttrace.scoring._plan import due_form
 from agenttrace.scoring._policy import observed_calls
+from agenttrace.scoring._row import Row
 from agenttrace.scoring._schema import breaks_schema, lacks_required
 
 
@@ -41,22 +43,17 @@ class LabelFault:
 
 
 def label_fault(
-    case: Case,
-    evidence: Evidence,
-    required: Sequence[RequiredCall] | None,
-    *,
-    compare: Boundary,
-    declared: Declared,
-    figures: BoundaryFigures | None,
-    broken: Sequence[str],
+    row: Row, figures: BoundaryFigures | None, broken: Sequence[str], *, met: bool
 ) -> LabelFault | None:
     """The first fault of the reference; None where it holds, or where the run meets it.
 
     Args:
-        required: Calls of the plan that was chosen; None where a router chose none.
         figures: Figures at the compared boundary.
         broken: Rules broken there.
+        met: Whether the plan is met there, as far as values are declared to be equal.
     """
+    case, evidence, required = row.case, row.evidence, row.required
+    compare, declared = row.compare, row.declared
     if case.plan_by == "router" and required is None:
         detail = f"no plan is written for the router's value {evidence.conduct.router_value!r:.60}"
         return _label_owner("no-plan-for-route", detail)
@@ -64,7 +61,7 @@ def label_fault(
         return LabelFault(Owner.LABEL_OWNER, cause)
     for cause in asserted_otherwise((*evidence.tools.asserted, *case.asserted), required):
         return LabelFault(Owner.LABEL_OWNER, cause)
-    if required is None or figures is None or figures.counts.exact:
+    if required is None or figures is None or met:
         return None
     versions = evidence.tools.versions
     noted = versions.get("reference")
@@ -84,6 +81,12 @@ def label_fault(
             "reference-lacks-default",
             f"compared at the {compare}, the reference leaves out values that the tool itself "
             "fills in; write them down, or compare at the model",
+        )
+    if is_of_earlier_boundary(row):
+        return _label_owner(
+            "reference-of-earlier-boundary",
+            f"compared at the {compare}, the reference states the model's form of what the "
+            "contract says the adapter changes",
         )
     for detail in _other_defaults(case, required, compare, declared):
         return _label_owner("reference-off-schema", detail)

@@ -14,7 +14,6 @@ from itertools import islice
 from agenttrace.domain import (
     MISSING,
     Boundary,
-    Contract,
     Divergence,
     JsonObject,
     JsonValue,
@@ -55,7 +54,7 @@ class _PlanWalk:
         self.row = row
         self.required = required
         self.at_model = row.compare is Boundary.MODEL
-        self.declared = Declared(Contract()) if self.at_model else row.declared
+        self.declared = row.declared.alike() if self.at_model else row.declared
         self.ignored = row.case.ignore_args
         self._made: Counter[str] = Counter()
         self._fitting: dict[str, int] = {}

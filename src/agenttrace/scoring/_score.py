@@ -54,6 +54,7 @@ from agenttrace.scoring._gaps import gap_causes
 from agenttrace.scoring._label import label_fault
 from agenttrace.scoring._leaks import leak_findings
 from agenttrace.scoring._link import Links, build_chains
+from agenttrace.scoring._met import is_met, met_findings
 from agenttrace.scoring._plan import find_plan_divergences
 from agenttrace.scoring._policy import broken_rules, observed_calls
 from agenttrace.scoring._results import walk_results
@@ -164,7 +165,11 @@ def _score(
         boundaries=by_boundary,
         policy=tuple(broken),
         causes=result.causes,
-        findings=(*findings(row), *leak_findings(asked, evidence, broken)),
+        findings=(
+            *findings(row),
+            *met_findings(row, by_boundary[at]),
+            *leak_findings(asked, evidence, broken),
+        ),
         chains=tuple(chain.to_chain() for chain in row.chains),
         request_ids=_distinct(
             [c.request_id for c in evidence.model]
@@ -222,18 +227,19 @@ def _judge(
     answer = answer or _open(
         First.INSTRUMENTATION, Owner.INSTRUMENTATION, _incomplete(row, at_compared, redactor)
     )
-    answer = answer or _label(row, at_compared, broken)
+    met = is_met(row, at_compared)
+    answer = answer or _label(row, at_compared, broken, met=met)
     if answer is not None:
         return answer
     find_plan_divergences(row)
     walk_chains(row)
     walk_results(row)
     _runtime_types(row)
-    clean = not broken and (at_compared is None or at_compared.counts.exact)
+    clean = not broken and met
     open_questions = doubts(row, clean=clean, reference_masked=redactor is not None)
     if open_questions:
         return _instrumentation(open_questions)
-    result = blame(row, at_compared, broken)
+    result = blame(row, broken, met=met)
     if row.evidence.is_observed(row.compare) or not _asks_of_calls(row):
         return result
     if result.first in (First.NONE, First.INSTRUMENTATION):
@@ -277,16 +283,10 @@ def _incomplete(
     return found
 
 
-def _label(row: Row, at_compared: BoundaryFigures | None, broken: Sequence[str]) -> Blame | None:
-    fault = label_fault(
-        row.case,
-        row.evidence,
-        row.required,
-        compare=row.compare,
-        declared=row.declared,
-        figures=at_compared,
-        broken=broken,
-    )
+def _label(
+    row: Row, at_compared: BoundaryFigures | None, broken: Sequence[str], *, met: bool
+) -> Blame | None:
+    fault = label_fault(row, at_compared, broken, met=met)
     if fault is None:
         return None
     return Blame(
