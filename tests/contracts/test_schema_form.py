@@ -78,8 +78,8 @@ REFUSED: list[tuple[Any, tuple[Any, ...], str]] = [
     ({"pattern": "(a+)+b"}, ("pattern",), "a pattern that was refused"),
     ({"$ref": "#/$defs/a"}, ("$ref",), "which is not there; refer to #/$defs/"),
     ({"$defs": {"b": {}}, "$ref": "b"}, ("$ref",), "write one of #/$defs/b"),
-    ({"minLength": 2, "maxLength": 1}, ("minLength",), "is 2, above maxLength of 1"),
-    ({"not": {"minimum": 2, "maximum": 1.5}}, ("not", "minimum"), "which no value can meet"),
+    ({"minLength": 2, "maxLength": 1}, ("minLength",), "above maxLength, which is the number 1"),
+    ({"not": {"minimum": 2, "maximum": 1.5}}, ("not", "minimum"), "no value can meet both"),
     (
         {"$defs": {"a": {"anyOf": [{"not": {"$ref": "#/$defs/a"}}]}}},
         ("$defs", "a", "anyOf", 0, "not", "$ref"),
@@ -113,6 +113,13 @@ def test_a_keyword_that_is_unknown_is_said_with_its_own_line(tmp_path: Path):
 
     assert (fault.line, fault.case_id) == (4, "a")
     assert fault.field == "required[0].rules['/a'].schema.properties.x.nulable"
+
+
+def test_integers_beyond_the_interpreters_own_limit_are_compared_and_described():
+    ((_, sentence),) = faults_of({"minimum": 10**5_000, "maximum": 1})
+
+    assert sentence.startswith("is a very large integer, above maximum")
+    assert fits_schema({"multipleOf": 7, "minimum": 10**5_000}, 7 * 10**5_000) is True
 
 
 def test_references_may_go_round_where_they_go_into_the_value():

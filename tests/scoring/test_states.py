@@ -10,9 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agenttrace.domain import Boundary, Integrity, SequenceSide, StateMachine, StateStep
+from agenttrace.domain import (
+    Boundary,
+    Integrity,
+    SequenceRule,
+    SequenceSide,
+    StateMachine,
+    StateStep,
+)
 from agenttrace.redaction import Redactor
 from agenttrace.scoring import broken_rules, score
+from agenttrace.scoring._undecided import assuming
 from tests.builders import (
     adapter_call,
     case,
@@ -239,3 +247,62 @@ def test_a_group_is_shown_as_the_case_lists_it():
         ["look", ["stock", "credit"]],
         ["credit", "look"],
     )
+
+
+UNORDERED = [
+    {"ordered": ("a", "b")},
+    {
+        "sequence": (
+            SequenceRule(rule_id="s", before=SequenceSide(name="a"), after=SequenceSide(name="b")),
+        )
+    },
+    {"states": (machine(step("asked", "a", "1"), step("1", "b", "2")),)},
+]
+
+
+def two(first: str, second: str, *, seqs: tuple[int | None, int | None]) -> Any:
+    ids = {"a": "c1", "b": "c2"}
+    return evidence(
+        [model_call(name, {}, call_id=ids[name], turn=1) for name in ("a", "b")],
+        [adapter_call(name, {}, call_id=ids[name]) for name in ("a", "b")],
+        [
+            execution(name, {}, call_id=ids[name], seq=seq)
+            for name, seq in zip((first, second), seqs, strict=True)
+        ],
+    )
+
+
+@pytest.mark.parametrize("fields", UNORDERED, ids=lambda fields: next(iter(fields)))
+def test_calls_of_which_nothing_says_which_came_first_leave_an_order_rule_open(fields):
+    asked = case(due("a", {}), due("b", {}), **fields)
+
+    for first, second in (("a", "b"), ("b", "a")):
+        verdict = score(asked, two(first, second, seqs=(7, 7)))
+        assert (said(verdict)[0], verdict.causes[0].code) == ("inconclusive", "undecidable")
+        assert "which call came first" in verdict.causes[0].detail
+        assert verdict.divergences == ()
+    assert said(score(asked, two("a", "b", seqs=(7, 8))))[0] == "pass"
+    assert said(score(asked, two("b", "a", seqs=(7, 8)))) == ("fail", "executor", "executor")
+
+
+def test_an_order_that_no_rule_asks_about_stays_decided():
+    asked = case(due("a", {}), due("b", {}), ordered=("c", "d"))
+
+    assert said(score(asked, two("b", "a", seqs=(7, 7))))[0] == "pass"
+
+
+def test_what_is_broken_in_every_order_is_broken():
+    asked = no_plan(ordered=("c", "a"))
+
+    assert said(score(asked, two("b", "a", seqs=(7, 7)))) == ("fail", "model", "agent")
+
+
+def test_very_many_calls_without_an_order_are_judged_in_bounded_time():
+    made = evidence([], [], [execution(f"n{n}", {}, seq=1) for n in range(300)])
+    asked = no_plan(ordered=("n5", "n9", "gone", "n7"))
+    sure = ("ordered:gone>n7",)
+
+    assert broken_rules(asked, made, Boundary.EXECUTOR) == (*sure, "ordered:n5>n9")
+    with assuming(True) as questions:
+        assert broken_rules(asked, made, Boundary.EXECUTOR) == sure
+    assert len(questions.asked) == 1

@@ -182,7 +182,8 @@ def _of_ends(schema: Mapping[str, Any], at: Loc) -> Iterator[FormError]:
         most: Any = schema.get(high)
         if _is_number(least) and _is_number(most) and least > most:
             yield FormError(
-                f"is {least!r:.40}, above {high} of {most!r:.40}, which no value can meet",
+                f"is {described(least)}, above {high}, which is {described(most)}: no value can "
+                "meet both",
                 "exchange them",
                 at=(*at, low),
             )

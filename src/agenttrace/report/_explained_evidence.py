@@ -248,11 +248,13 @@ EVIDENCE: Final = (
     Explanation(
         code="undecidable",
         group=Group.CAUSE_EVIDENCE,
-        means="a rule needs a value that was masked or never kept, and the verdict hangs on it; "
-        "the sentence lists what was asked. Where it does not hang on it, a finding",
-        causes="a `regex`, `range` or `normalizer` rule for an argument that is masked or only "
-        "digested",
-        look='use `equals`, `one_of` or `length`, or record with `content="values"`',
+        means="a rule needs a value that was masked or never kept, or an order of two calls that "
+        "is not proven, and the verdict hangs on it; the sentence lists what was asked. Where it "
+        "does not hang on it, a finding",
+        causes="a `regex`, `range`, `schema` or `normalizer` rule for an argument that is masked "
+        "or only digested; calls of two processes with one sequence number",
+        look='use `equals`, `one_of` or `length`, or record with `content="values"`; let the '
+        "processes pass the call's reference on",
         declare="not possible; a case cannot stand for evidence",
     ),
     Explanation(

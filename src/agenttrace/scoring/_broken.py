@@ -29,6 +29,7 @@ from agenttrace.scoring._order import broken_at, out_of_order
 from agenttrace.scoring._policy import Seen, is_forbidden, observed_calls
 from agenttrace.scoring._row import Found, Row
 from agenttrace.scoring._states import first_stray, may_follow
+from agenttrace.scoring._unordered import broken_orders
 
 
 class Culprit(NamedTuple):
@@ -71,14 +72,17 @@ def rule_fault(row: Row, broken: Sequence[str]) -> Found | None:
 def _misplaced(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
     forms = [one.form for one in seen]
     names = [form.name for form in forms]
-    for _, at in out_of_order(case, names):
+    broken = broken_orders(case, [(one.index, one.call, one.form) for one in seen])
+    for name, at in out_of_order(case, names):
+        if name not in broken:
+            continue
         listed = [one if isinstance(one, str) else list(one) for one in case.ordered]
         mine = {name for one in case.ordered for name in ([one] if isinstance(one, str) else one)}
         after = [name for name in names if name in mine]
         yield Culprit(seen[at], Kind.REORDERED, listed, after)
     for rule in case.sequence:
         index = broken_at(rule, forms)
-        if index is not None:
+        if index is not None and f"sequence:{rule.rule_id}" in broken:
             pair = [rule.before.name, rule.after.name]
             after = [name for name in names if name in pair]
             yield Culprit(seen[index], Kind.REORDERED, pair, after)

@@ -50,6 +50,7 @@ def leak_findings(case: Case, evidence: Evidence, broken: Sequence[str]) -> Iter
     for name, found in _found(case, evidence).items():
         if found is not None and name in broken:
             form, at = found
+            at = at.encode("utf-8", "backslashreplace").decode("utf-8")
             place = f"{at:.80} of {name:.120}" if at else f"the value of {name:.120}"
             yield Cause(code="leak-form", detail=f"{place} stands in the final message {form}")
 

@@ -20,9 +20,8 @@ from agenttrace.records import canonical
 from agenttrace.scoring._forms import CallForm, form_of, handed_on, in_causal_order
 from agenttrace.scoring._leaks import broken_leaks
 from agenttrace.scoring._match import value_at
-from agenttrace.scoring._order import broken_at, out_of_order
 from agenttrace.scoring._rules import accepts
-from agenttrace.scoring._states import is_broken
+from agenttrace.scoring._unordered import broken_orders
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +77,9 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
         sorted(
             [
                 *_forbidden(case, [s.form for s in every]),
-                *(rule for rule, _ in out_of_order(case, [form.name for form in forms])),
+                *broken_orders(case, [(s.index, s.call, s.form) for s in mine]),
                 *_counts(case, forms),
                 *_repeats(case, forms),
-                *(
-                    f"sequence:{r.rule_id}"
-                    for r in case.sequence
-                    if broken_at(r, forms) is not None
-                ),
-                *(f"states:{m.rule_id}" for m in case.states if is_broken(m, forms)),
                 *_outcome(case, evidence),
                 *broken_leaks(case, evidence),
             ]

@@ -49,7 +49,7 @@ def undecided(question: str) -> bool:
 def settled(one: Verdict, other: Verdict, questions: Sequence[str]) -> Verdict:
     """The verdict that stands however the questions are answered, or that there is none."""
     listed = "; ".join(dict.fromkeys(questions))
-    cause = Cause(code="undecidable", detail=f"the values were not kept: {listed:.400}")
+    cause = Cause(code="undecidable", detail=f"the records do not say: {listed:.400}")
     shown = [(v.status, v.first, v.owner, v.divergences[:1], v.policy) for v in (one, other)]
     if shown[0] == shown[1]:
         return replace(one, findings=(*one.findings, cause))
