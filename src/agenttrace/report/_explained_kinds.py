@@ -99,7 +99,7 @@ KINDS: Final = (
         group=Group.KIND,
         means="The list has the same items in another order. With an empty `path`: the calls are "
         "the right ones in an order that a rule of the case forbids; `before` is the order "
-        "wanted and `after` the one seen.",
+        "wanted, or the names that a state machine knows, and `after` the one seen.",
         causes="a set in between; calls of one response that are run in parallel.",
         look="for a list, sets and sorting on the way; for calls, `turn` and `index` of each in "
         "`agenttrace show`.",
