@@ -13,8 +13,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 SHOWN = [
     (page.name, number, block)
     for page in sorted(DOCS.rglob("*.md"))
-    for number, block in enumerate(re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.S))
-    if re.search(r"^(?:id|states|required):", block, re.M)
+    for number, block in enumerate(
+        re.findall(r"```yaml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    )
+    if re.search(r"^(?:id|states|required):", block, re.MULTILINE)
 ]
 
 

@@ -11,7 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agenttrace.domain import (
+    Approval,
     Boundary,
+    Conduct,
+    Decision,
     Integrity,
     SequenceRule,
     SequenceSide,
@@ -159,6 +162,26 @@ def test_a_call_that_was_refused_and_made_again_does_not_stray():
     )
 
     assert said(score(no_plan(states=(ONCE,)), made))[0] == "pass"
+
+
+def test_of_calls_that_people_stopped_none_moves_the_machine_and_the_stray_one_is_named():
+    asked = [("a", "open"), ("b", "open"), ("c", "close"), ("d", "close")]
+    made = evidence(
+        [model_call(name, {}, call_id=at, turn=n) for n, (at, name) in enumerate(asked, start=1)],
+        [adapter_call(name, {}, call_id=at) for at, name in asked],
+        [execution(name, {}, call_id=at) for at, name in asked[1:]],
+        conduct=Conduct(
+            approvals=tuple(
+                Approval(call=at, decision=Decision.REJECT if at == "a" else Decision.APPROVE)
+                for at, _ in asked
+            )
+        ),
+    )
+
+    verdict = score(no_plan(states=(ONCE,)), made)
+
+    assert said(verdict) == ("fail", "model", "agent")
+    assert places(verdict) == [("model", "reordered", "", "d")]
 
 
 def test_an_order_that_was_right_at_the_model_is_the_executors():
