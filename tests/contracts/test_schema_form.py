@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +225,33 @@ def test_an_accepted_search_does_not_hang_on_a_hostile_text(pattern: str):
     searcher = compile_search(pattern)
 
     assert not hangs(lambda: searcher.search("ab" * 50_000), beyond_s=2)
+
+
+pieces = st.sampled_from(["a", "b", "[ab]", "a*", "b+", "a{0,3}", "(?:ab|b)", "a?", "[^a]", "."])
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(["", "^"]),
+    st.lists(pieces, min_size=1, max_size=4),
+    st.sampled_from(["", "$"]),
+    st.text("ab\nc", max_size=6),
+)
+def test_an_accepted_search_finds_what_pythons_own_finds(start, parts, end, text):
+    body = "".join(parts)
+    try:
+        searcher = compile_search(f"{start}{body}{end}")
+    except PatternError:
+        return
+
+    last = r"\Z" if end else ""
+    own = re.search(f"{start}{body}{last}", text)
+    assert (searcher.search(text) is None) is (own is None)
+
+
+def test_the_extra_searches_for_what_python_could_not():
+    pytest.importorskip("re2")
+
+    assert compile_search("[a-z]+@").search("1ab@") is not None
+    assert compile_search("(a+)+b$").search("a" * 50_000) is None
+    assert compile_search("[a-z]+@").search("\ud800") is None

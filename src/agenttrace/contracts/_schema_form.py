@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from agenttrace.contracts._pattern_search import compile_search
 from agenttrace.contracts._patterns import PatternError
@@ -40,6 +40,18 @@ _ELSEWHERE: Final = {
 """Keywords of other drafts, and what stands for them here."""
 
 
+_At: TypeAlias = "tuple[_At, str | int] | None"
+"""A place by the place around it: to spell each out would cost a deep schema its square."""
+
+
+def _loc(at: _At) -> Loc:
+    parts: list[str | int] = []
+    while at is not None:
+        at, part = at
+        parts.append(part)
+    return tuple(reversed(parts))
+
+
 def check_schema(value: Any) -> Any:
     """Refuse a schema that is outside the subset, or that contradicts itself; name all faults."""
     if not isinstance(value, dict):
@@ -57,47 +69,47 @@ def check_schema(value: Any) -> Any:
 
 
 def _faults(root: dict[str, Any]) -> Iterator[FormError]:
-    waiting: list[tuple[Loc, Any]] = [((), root)]
+    waiting: list[tuple[_At, Any]] = [(None, root)]
     while waiting:
         at, schema = waiting.pop()
         if isinstance(schema, bool):
             continue
         if not isinstance(schema, dict):
             found = f"is {described(schema)}, not a schema"
-            yield FormError(found, "write an object, or true or false", at=at)
+            yield FormError(found, "write an object, or true or false", at=_loc(at))
             continue
         inner = list(_inner(schema, at))
         waiting += reversed(inner)
         for word, operand in schema.items():
-            yield from _of_word(word, operand, (*at, word), root)
+            yield from _of_word(word, operand, (at, word), root)
         yield from _of_ends(schema, at)
 
 
-def _inner(schema: Mapping[str, Any], at: Loc) -> Iterator[tuple[Loc, Any]]:
+def _inner(schema: Mapping[str, Any], at: _At) -> Iterator[tuple[_At, Any]]:
     """The schemas right inside a schema, where they stand as they should."""
     for word, operand in schema.items():
         if word in _SCHEMA and isinstance(operand, dict):
-            yield (*at, word), operand
+            yield (at, word), operand
         elif word in _SCHEMAS and isinstance(operand, list):
-            yield from (((*at, word, index), one) for index, one in enumerate(operand))
+            yield from ((((at, word), index), one) for index, one in enumerate(operand))
         elif word in _NAMED and isinstance(operand, dict):
-            yield from (((*at, word, name), one) for name, one in operand.items())
+            yield from ((((at, word), name), one) for name, one in operand.items())
 
 
-def _of_word(word: str, operand: Any, at: Loc, root: Mapping[str, Any]) -> Iterator[FormError]:
+def _of_word(word: str, operand: Any, at: _At, root: Mapping[str, Any]) -> Iterator[FormError]:
     if word not in SCHEMA_KEYWORDS:
         near = get_close_matches(word, SCHEMA_KEYWORDS, n=1)
         instead = _ELSEWHERE.get(word) or (f"write {near[0]}" if near else None)
         yield FormError(
             "is no keyword that the schema of a rule may have",
             f"{instead}, or take it out" if instead else "take it out",
-            at=at,
+            at=_loc(at),
             is_about_key=True,
         )
         return
     needed = _needed(word, operand)
     if needed is not None:
-        yield FormError(f"is {described(operand)}", f"write {needed}", at=at)
+        yield FormError(f"is {described(operand)}", f"write {needed}", at=_loc(at))
     elif word == "$ref":
         yield from _of_ref(operand, at, root)
     elif word == "pattern":
@@ -107,7 +119,7 @@ def _of_word(word: str, operand: Any, at: Loc, root: Mapping[str, Any]) -> Itera
             yield FormError(
                 f"has a pattern that was refused: {error}",
                 "write one that docs/reference/cases.md says is linear, or use enum",
-                at=at,
+                at=_loc(at),
             )
 
 
@@ -156,7 +168,7 @@ _OPERANDS: Final[tuple[tuple[frozenset[str], str, Callable[[Any], bool]], ...]] 
 )
 
 
-def _of_ref(operand: str, at: Loc, root: Mapping[str, Any]) -> Iterator[FormError]:
+def _of_ref(operand: str, at: _At, root: Mapping[str, Any]) -> Iterator[FormError]:
     known = root.get("$defs")
     names = known if isinstance(known, dict) else {}
     if _target(operand) not in names:
@@ -166,7 +178,7 @@ def _of_ref(operand: str, at: Loc, root: Mapping[str, Any]) -> Iterator[FormErro
             f"write one of {listed:.200}"
             if listed
             else f"refer to {SCHEMA_REF} and a name in $defs",
-            at=at,
+            at=_loc(at),
         )
 
 
@@ -176,7 +188,7 @@ def _target(operand: str) -> str | None:
     return operand.removeprefix(SCHEMA_REF).replace("~1", "/").replace("~0", "~")
 
 
-def _of_ends(schema: Mapping[str, Any], at: Loc) -> Iterator[FormError]:
+def _of_ends(schema: Mapping[str, Any], at: _At) -> Iterator[FormError]:
     for low, high in _ENDS:
         least: Any = schema.get(low)
         most: Any = schema.get(high)
@@ -185,18 +197,18 @@ def _of_ends(schema: Mapping[str, Any], at: Loc) -> Iterator[FormError]:
                 f"is {described(least)}, above {high}, which is {described(most)}: no value can "
                 "meet both",
                 "exchange them",
-                at=(*at, low),
+                at=_loc((at, low)),
             )
 
 
 def _circles(root: dict[str, Any]) -> Iterator[FormError]:
     """References that lead back to themselves without going into the value."""
     done: set[int] = set()
-    for loc, start in _everywhere(root):
+    for at, start in _everywhere(root):
         # A way is left when all that it leads to was looked at.
-        way: list[tuple[int, Iterator[tuple[Loc, Any]]]] = []
+        way: list[tuple[int, Iterator[tuple[_At, Any]]]] = []
         open_ids: set[int] = set()
-        asked: tuple[Loc, Any] | None = (loc, start)
+        asked: tuple[_At, Any] | None = (at, start)
         while asked is not None or way:
             if asked is not None and isinstance(asked[1], dict) and id(asked[1]) not in done:
                 if id(asked[1]) in open_ids:
@@ -204,7 +216,7 @@ def _circles(root: dict[str, Any]) -> Iterator[FormError]:
                         "refers to itself before it asks for a part of the value, "
                         "so that it asks nothing",
                         "put properties or items between, or take it out",
-                        at=asked[0],
+                        at=_loc(asked[0]),
                     )
                     return
                 open_ids.add(id(asked[1]))
@@ -218,8 +230,8 @@ def _circles(root: dict[str, Any]) -> Iterator[FormError]:
                 done.add(number)
 
 
-def _everywhere(root: dict[str, Any]) -> Iterator[tuple[Loc, Any]]:
-    waiting: list[tuple[Loc, Any]] = [((), root)]
+def _everywhere(root: dict[str, Any]) -> Iterator[tuple[_At, Any]]:
+    waiting: list[tuple[_At, Any]] = [(None, root)]
     while waiting:
         at, schema = waiting.pop()
         if isinstance(schema, dict):
@@ -228,12 +240,12 @@ def _everywhere(root: dict[str, Any]) -> Iterator[tuple[Loc, Any]]:
 
 
 def _in_place(
-    schema: Mapping[str, Any], at: Loc, root: Mapping[str, Any]
-) -> Iterator[tuple[Loc, Any]]:
+    schema: Mapping[str, Any], at: _At, root: Mapping[str, Any]
+) -> Iterator[tuple[_At, Any]]:
     """The schemas that are asked about the same value."""
     for word in _IN_PLACE & schema.keys():
-        yield from (((*at, word, index), one) for index, one in enumerate(schema[word]))
+        yield from ((((at, word), index), one) for index, one in enumerate(schema[word]))
     if "not" in schema:
-        yield (*at, "not"), schema["not"]
+        yield (at, "not"), schema["not"]
     if "$ref" in schema:
-        yield (*at, "$ref"), root["$defs"][_target(schema["$ref"])]
+        yield (at, "$ref"), root["$defs"][_target(schema["$ref"])]
