@@ -51,12 +51,16 @@ def in_batches(records: list[Record], random: Random) -> list[list[Record]]:
 
 
 def test_no_order_and_no_copy_of_records_changes_a_verdict():
+    """What is put together alike, to the order of every mapping, is judged at every fifth time."""
     for seed in range(RUNS):
-        made, random = made_run(seed, most=2), Random(seed)
-        whole = verdict_bytes(made.case, made.evidence())
+        made, random = made_run(seed, most=1 + seed % 2), Random(seed)
+        whole = made.evidence()
+        verdict, text = verdict_bytes(made.case, whole), repr(whole)
 
-        for _ in range(SCHEDULES // RUNS):
-            assert verdict_bytes(made.case, assemble(shuffled(made.records, random))) == whole, seed
+        for number in range(SCHEDULES // RUNS):
+            arrived = assemble(shuffled(made.records, random))
+            if number % 5 == 0 or repr(arrived) != text:
+                assert verdict_bytes(made.case, arrived) == verdict, seed
 
 
 def test_no_batching_by_a_collector_changes_a_verdict():
