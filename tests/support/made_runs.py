@@ -105,8 +105,11 @@ class _Maker:
         seen: dict[str, Any] = {MODEL.value: None, ADAPTER.value: TOOLS, EXECUTOR.value: TOOLS}
         self.main = _Recorder(self.run, "rec-1", seen)
         self.tools = self.main
-        if self.random.random() < 0.4:
-            del seen[EXECUTOR.value]
+        self.is_spread = False
+        if self.random.random() < 0.5:
+            self.is_spread = self.random.random() < 0.4
+            if not self.is_spread:
+                del seen[EXECUTOR.value]
             self.tools = _Recorder(self.run, "rec-2", {EXECUTOR.value: TOOLS})
         self.ids = self.random.choice(["own", "none", "repeated", "numbers", "adapters"])
         self.is_linked = self.random.random() < 0.7 or self.ids in ("repeated", "none")
@@ -250,7 +253,12 @@ class _Maker:
 
     def ran(self, tool: str, args: Any, **fields: Any) -> str:
         given = {"result": "ok", "seq": self.tick(), **fields}
-        return self.tools.add("execution", EXECUTOR, name=tool, arguments=args, **given)
+        recorder = self.tools
+        if self.is_spread:
+            # Some of the runs in each process, and nothing says which came first.
+            recorder = self.random.choice([self.main, self.tools])
+            del given["seq"]
+        return recorder.add("execution", EXECUTOR, name=tool, arguments=args, **given)
 
 
 def made_run(seed: int, *, most: int = 3) -> MadeRun:
