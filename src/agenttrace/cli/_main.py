@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "score": "judge saved evidence, against its cases where they are given",
     "show": "show one run: every record side by side, and the verdict",
     "check-cases": "say all that is wrong with case files, with the line of each fault",
+    "case-schema": "print the JSON Schema of case files, by which editors complete and check them",
     "explain": "say what a code of a verdict means, and what to do about it",
     "clean": "remove runs from a folder of local evidence, by age, case or run",
     "doctor": "say what is installed, hooked, writable and configured here",

@@ -2,6 +2,7 @@
 
 from agenttrace.contracts._accepted_values import required_from_accepted
 from agenttrace.contracts._check import CaseCheck, CaseFault, check_cases
+from agenttrace.contracts._editor_schema import case_file_schema
 from agenttrace.contracts._files import load_cases
 from agenttrace.contracts._parse import content_revision, parse_case
 from agenttrace.contracts._patterns import PatternError, check_linear, compile_pattern
@@ -12,6 +13,7 @@ __all__ = [
     "CaseFault",
     "PatternError",
     "ToolSource",
+    "case_file_schema",
     "check_cases",
     "check_linear",
     "compile_pattern",

@@ -37,8 +37,11 @@ class EnvelopeForm(Form):
     """A tool through which the model calls other tools."""
 
     tool: Name
+    """The tool that the model calls."""
     name: Name
+    """Its argument that holds the real call's name."""
     args: Name
+    """Its argument that holds the real call's arguments."""
 
     def to_domain(self) -> Envelope:
         """The envelope as the scorer knows it."""
@@ -49,19 +52,33 @@ class ContractForm(Form):
     """Declared changes, in the order in which they apply."""
 
     envelope: EnvelopeForm | None = None
+    """A tool through which the model calls other tools."""
     strip_prefix: list[Name] | None = None
+    """Prefixes, of which one may be taken off a tool's name."""
     name_map: dict[Name, Name] | None = None
+    """The model's name of a tool to the executor's."""
     unit: dict[Name, dict[Name, Unit]] | None = None
+    """Tool to the model's argument name to x100 or /100: the adapter multiplies or divides."""
     rename: dict[Name, dict[Name, Name]] | None = None
+    """Tool to the model's argument name to the tool's."""
     coerce: dict[Name, dict[Name, Coercion]] | None = None
+    """Tool to argument to the type that its text is read as."""
     drop_null_optional: dict[Name, list[Name]] | None = None
+    """Tool to arguments whose null may be removed."""
     drop_unknown: dict[Name, Names] | None = None
+    """Tool to all its parameters; any other argument may be removed."""
     defaults: dict[Name, JsonFields] | None = None
+    """Tool to values filled in where the argument is missing."""
     normalize: dict[Name, dict[Name, NormalizerName]] | None = None
+    """Tool to argument to the normalizer after which values are equal."""
     fold_case: dict[Name, list[Name]] | None = None
+    """Tool to arguments compared without case."""
     schemas: dict[Name, JsonFields] | None = None
+    """Tool to the JSON Schema of its arguments."""
     client_side_tools: list[Name] | None = None
+    """Tools that the agent's side does not run."""
     read_only: list[Name] | None = None
+    """Tools that change nothing."""
 
     @model_validator(mode="after")
     def _renames_to_one_name_each(self) -> Self:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from agenttrace.contracts._documents import (
     SUFFIXES,
@@ -22,6 +22,9 @@ from agenttrace.contracts._values import described
 from agenttrace.domain import Case
 from agenttrace.errors import InvalidCaseError, UnreadableFileError
 from agenttrace.records import Loc
+
+_FOR_EDITORS: Final = "$schema"
+"""Field that tells an editor where the schema of the file is."""
 
 
 def load_cases(path: Path | str, *more: Path | str) -> tuple[Case, ...]:
@@ -87,6 +90,8 @@ def cases_in(
     """Each case of a document, and where in it that stands."""
     value: Any = document.value
     loc: Loc = ()
+    if isinstance(value, dict) and isinstance(value.get(_FOR_EDITORS), str):
+        value = {name: one for name, one in value.items() if name != _FOR_EDITORS}
     if isinstance(value, dict) and "cases" in value:
         for other in sorted(value.keys() - {"cases"}):
             place = document.places([(other,)]).get((other,))

@@ -36,9 +36,13 @@ class RequiredForm(Form):
     """One call that must be made."""
 
     name: Name
+    """The tool, by the name that the compared boundary knows."""
     args: JsonFields
+    """Literal values, all of them: what stands neither here nor in rules must not be there."""
     rules: Rules = Field(default_factory=dict)
+    """JSON Pointer into the arguments to an argument rule."""
     why: str | None = None
+    """For readers: why the call is due."""
 
     @model_validator(mode="after")
     def _says_each_field_once(self) -> Self:
@@ -65,33 +69,46 @@ class ForbiddenForm(Form):
     """A call that nobody may make."""
 
     name: Name
+    """The tool."""
     args: JsonFields | None = None
+    """Arguments that make the call forbidden. Left out: any call of the tool is."""
     why: str | None = None
+    """For readers."""
 
 
 class PlanForm(Form):
     """One accepted way of doing it."""
 
     id: Name
+    """Name of the plan, by which the verdict says which was used."""
     required: list[RequiredForm]
+    """Calls that must be made."""
     when: Json = None
+    """The router's value that chooses this plan; for plan_by: router alone."""
     why: str | None = None
+    """For readers."""
 
 
 class LeakForm(Form):
     """A field of a tool's result that must not reach the user."""
 
     tool: Name
+    """The tool whose results hold the value."""
     path: Pointer
+    """JSON Pointer to the value in a result, or to what holds it."""
     why: str | None = None
+    """For readers."""
 
 
 class AssertedForm(Form):
     """A value that the case's own written assertions state."""
 
     tool: Name
+    """The tool."""
     path: FieldPointer
+    """JSON Pointer to the argument."""
     value: Json
+    """The value that the assertion states."""
 
 
 def _version(value: object) -> object:
@@ -107,28 +124,51 @@ class CaseForm(Form):
     """The whole case."""
 
     id: Name
+    """The case's name, by which a run names it."""
     schema_version: int = NEWEST_FORM
+    """Version of this form."""
     revision: Name | None = None
+    """The case's revision. Left out: a digest of its content."""
     intent: str | None = None
+    """What was wanted, for readers."""
     why: str | None = None
+    """For readers."""
     required: list[RequiredForm] | None = None
+    """Calls that must be made, as a multiset. []: none is due. Left out: there is no plan."""
     forbidden: list[ForbiddenForm] | None = None
+    """Calls that no agent may make."""
     ordered: Order | None = None
+    """Tool names, or groups of them: each may first occur only after those before it."""
     sequence: list[SequenceForm] | None = None
+    """Every call that fits after needs an earlier one that fits before."""
     states: list[StatesForm] | None = None
+    """State machines: which calls may be made in which state."""
     max_calls: dict[Name, Count] | None = None
+    """Tool to the most calls of it."""
     min_calls: dict[Name, Count] | None = None
+    """Tool to the fewest calls of it."""
     once_per: dict[Name, FieldPointer] | None = None
+    """Tool to a JSON Pointer: two calls with one value there are a repeat."""
     plans: list[PlanForm] | None = None
+    """Accepted alternatives, in place of required."""
     plan_by: Literal["router", "any_of"] | None = None
+    """router: by the recorded router value; any_of: the one with the highest F1."""
     outcome: dict[Pointer, RuleForm] | None = None
+    """JSON Pointer into the state after the run to an argument rule."""
     leak: list[LeakForm] | None = None
+    """Fields of tools' results that must not stand in the final message."""
     agents: Annotated[list[Name], Field(min_length=1)] | None = None
+    """Agents that the plan, the order and the counts are written for."""
     ignore_args: dict[Name, list[Name]] | None = None
+    """Tool to arguments left out of every comparison."""
     asserted_values: list[AssertedForm] | None = None
+    """Values that the case's own assertions state; a plan that states another is at fault."""
     tool_schema_version: Version = None
+    """Version of the tools' schema that the case is written for."""
     compare: Literal["model", "adapter", "executor"] | None = None
+    """Boundary that the case is written for; executor when left out."""
     contract: ContractForm | None = None
+    """Declared, legitimate changes between model and tool."""
 
     @model_validator(mode="after")
     def _does_not_contradict_itself(self) -> Self:

@@ -66,7 +66,9 @@ class SideForm(Form):
     """Which calls one side of a sequence rule, or a step of states, speaks of."""
 
     name: Name
+    """The tool."""
     where: Rules = Field(default_factory=dict)
+    """JSON Pointer into the arguments to an argument rule: which calls of it."""
 
     def to_domain(self) -> SequenceSide:
         """The side as the scorer knows it."""
@@ -83,29 +85,43 @@ class SequenceForm(Form):
     """Every call that fits `after` needs an earlier one that fits `before`."""
 
     id: Name
+    """Name of the rule, as the verdict spells it."""
     before: SideForm
+    """The call that must have come before."""
     after: SideForm
+    """The call that needs it."""
     same: list[FieldPointer] = Field(default_factory=list)
+    """JSON Pointers at which both calls must have equal values."""
     why: str | None = None
+    """For readers."""
 
 
 class StepForm(Form):
     """A call that leads from one state to another."""
 
     from_: Name = Field(alias="from")
+    """The state that the step leaves."""
     on: SideForm
+    """The call that makes the step."""
     to: Name
+    """The state that it leads to."""
 
 
 class StatesForm(Form):
     """Which calls may be made in which state."""
 
     id: Name
+    """Name of the rule, as the verdict spells it."""
     start: Name
+    """The state before the first call."""
     steps: Annotated[list[StepForm], Field(min_length=1)]
+    """Calls that lead from one state to another."""
     end: Annotated[list[Name], Field(min_length=1)] | None = None
+    """States in which a run may end. Left out: in any."""
     per: list[FieldPointer] = Field(default_factory=list)
+    """JSON Pointers: there is one machine for each tuple of values there."""
     why: str | None = None
+    """For readers."""
 
     @model_validator(mode="after")
     def _leads_somewhere(self) -> Self:

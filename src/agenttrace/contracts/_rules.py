@@ -50,7 +50,9 @@ class RangeForm(Form):
     """Numbers between two ends, both included."""
 
     min: Number = None
+    """Lowest number."""
     max: Number = None
+    """Highest number."""
 
     @model_validator(mode="after")
     def _has_an_order(self) -> Self:
@@ -62,7 +64,9 @@ class LengthForm(Form):
     """Length of a text or a list between two ends, both included."""
 
     min: Count | None = None
+    """Shortest length."""
     max: Count | None = None
+    """Longest length."""
 
     @model_validator(mode="after")
     def _has_an_order(self) -> Self:
@@ -74,7 +78,9 @@ class ToleranceForm(Form):
     """A number, and how far from it a value may be."""
 
     value: Number
+    """The number."""
     abs: Number
+    """How far from it a value may be."""
 
     @model_validator(mode="after")
     def _is_not_negative(self) -> Self:
@@ -94,17 +100,29 @@ class RuleForm(Form):
     """One question to one value; `value` belongs to `normalizer` alone."""
 
     equals: Json = None
+    """That value."""
     regex: Annotated[str, AfterValidator(_pattern)] = ""
+    """A text that fits the whole pattern; linear patterns only."""
     range: RangeForm | None = None
+    """A number between min and max, ends included."""
     tolerance: ToleranceForm | None = None
+    """A number within abs of value."""
     one_of: list[Json] = Field(default_factory=list)
+    """One of these values."""
     length: LengthForm | None = None
+    """A text or list of a length between min and max."""
     normalizer: NormalizerName = ""
+    """A value that equals value after the normalizer of this name."""
     value: Json = None
+    """What normalizer compares with."""
     schema_: Annotated[Any, AfterValidator(check_schema)] = Field(default=None, alias="schema")
+    """A value that fits this JSON Schema."""
     default: Json = None
+    """That value, or nothing: the tool fills it in."""
     ignore: Annotated[bool, AfterValidator(_only_true)] = True
+    """Anything, or nothing."""
     optional: Annotated[bool, AfterValidator(_only_true)] = False
+    """The argument may be left out, too."""
 
     @model_validator(mode="after")
     def _asks_one_question(self) -> Self:

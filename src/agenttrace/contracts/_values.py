@@ -51,7 +51,13 @@ def refuse(faults: Iterable[FormError]) -> None:
 class Form(BaseModel):
     """Base of everything that people write: unknown fields and other types are refused."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,  # editors show them
+    )
 
 
 def described(value: object) -> str:

@@ -26,8 +26,8 @@ from agenttrace.scoring._link import Links
 def gap_causes(evidence: Evidence, chains: Sequence[Links]) -> list[Cause]:
     """Why a record must be missing that would have been judged; owner: instrumentation."""
     found = [*_dangling(evidence), *_short_responses(evidence)]
-    found += _unanswered_ids(evidence, chains)
-    if evidence.completeness.made is None:  # else the adapter is proven to have seen no such call
+    if evidence.completeness.made is None:  # else there is proof that no such record was made
+        found += _unanswered_ids(evidence, chains)
         found += _skipped(evidence, chains)
     return found
 
@@ -71,10 +71,13 @@ def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cau
     Where a provider gives no ids the adapter makes its own, and these say nothing of a response.
     """
     givers = [b for b in (Boundary.MODEL, Boundary.ADAPTER) if _gives_ids(evidence.at(b))]
+    given = {canonical(call.call_id) for boundary in givers for call in evidence.at(boundary)}
     for chain in chains:
         call = chain.lead.call
         if call.call_id is None or not is_agents_own(call):
             continue
+        if call.boundary is Boundary.EXECUTOR and canonical(call.call_id) in given:
+            continue  # one more run under an id that is on record
         earlier = [b for b in givers if b.position < call.boundary.position]
         if any(evidence.sees(boundary, call.name) for boundary in earlier):
             yield _missing(f"{_shown(call)}, and no earlier record gave that id")
