@@ -246,11 +246,15 @@ def test_a_repaired_call_beside_another_fault_is_not_recovered():
     assert (verdict.status, verdict.recovered) == ("fail", False)
 
 
-def test_a_call_that_left_the_plan_before_an_unrecorded_boundary_fails():
+def test_a_call_that_left_the_plan_before_an_unrecorded_boundary_may_have_been_mended_there():
     verdict = score(case(due()), evidence([model_call(args=WRONG)], None, None))
 
-    assert said(verdict) == ("fail", "model", "agent")
+    assert said(verdict) == ("inconclusive", "instrumentation", "instrumentation")
     assert verdict.figures is None
+    (cause,) = verdict.causes
+    assert cause.code == "boundary-not-recorded"
+    assert cause.detail is not None
+    assert "write compare: model to judge it there" in cause.detail
 
 
 LOST = Completeness(settled=False)

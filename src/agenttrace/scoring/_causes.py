@@ -16,6 +16,7 @@ from agenttrace.domain import (
     Cause,
     Decision,
     Evidence,
+    First,
     RequiredCall,
     ToolCall,
 )
@@ -200,12 +201,16 @@ def answered_without_record(case: Case, evidence: Evidence) -> list[Cause]:
     return [Cause(code="run-not-recorded", detail=f"answered, with no run on record: {names:.200}")]
 
 
-def boundary_not_recorded(boundary: Boundary) -> Cause:
-    """The compared boundary was not recorded."""
-    return Cause(
-        code="boundary-not-recorded",
-        detail=f"the reference is compared at the {boundary} and that boundary was not recorded",
-    )
+def boundary_not_recorded(boundary: Boundary, first: First = First.NONE) -> Cause:
+    """The compared boundary was not recorded.
+
+    Args:
+        first: Where the recorded ones leave the plan: what came after may have mended that.
+    """
+    detail = f"the reference is compared at the {boundary} and that boundary was not recorded"
+    if first.value in set(Boundary):
+        detail += f"; the plan is left at the {first}: write compare: {first} to judge it there"
+    return Cause(code="boundary-not-recorded", detail=detail)
 
 
 def arguments_not_recorded(call: ToolCall) -> Cause:

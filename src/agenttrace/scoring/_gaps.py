@@ -26,10 +26,17 @@ from agenttrace.scoring._link import Links
 def gap_causes(evidence: Evidence, chains: Sequence[Links]) -> list[Cause]:
     """Why a record must be missing that would have been judged; owner: instrumentation."""
     found = [*_dangling(evidence), *_short_responses(evidence)]
-    if evidence.completeness.made is None:  # else there is proof that no such record was made
+    if not _is_proven_whole(evidence):
         found += _unanswered_ids(evidence, chains)
         found += _skipped(evidence, chains)
     return found
+
+
+def _is_proven_whole(evidence: Evidence) -> bool:
+    """Whether counts, or numbers without a hole, say that no further record was made."""
+    whole = evidence.completeness
+    numbered = whole.last_seq is not None and not (whole.missing_seqs or whole.dropped)
+    return whole.made is not None or numbered
 
 
 def _dangling(evidence: Evidence) -> Iterator[Cause]:
@@ -71,14 +78,19 @@ def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cau
     Where a provider gives no ids the adapter makes its own, and these say nothing of a response.
     """
     givers = [b for b in (Boundary.MODEL, Boundary.ADAPTER) if _gives_ids(evidence.at(b))]
-    given = {canonical(call.call_id) for boundary in givers for call in evidence.at(boundary)}
+    given = {b: {canonical(call.call_id) for call in evidence.at(b)} for b in givers}
     for chain in chains:
         call = chain.lead.call
         if call.call_id is None or not is_agents_own(call):
             continue
-        if call.boundary is Boundary.EXECUTOR and canonical(call.call_id) in given:
-            continue  # one more run under an id that is on record
-        earlier = [b for b in givers if b.position < call.boundary.position]
+        earlier = [
+            boundary
+            for boundary in givers
+            if boundary.position < call.boundary.position
+            and not may_be_unread(evidence, boundary, call)
+        ]
+        if any(canonical(call.call_id) in given[boundary] for boundary in earlier):
+            continue  # one more record under an id that is known
         if any(evidence.sees(boundary, call.name) for boundary in earlier):
             yield _missing(f"{_shown(call)}, and no earlier record gave that id")
             return
@@ -94,11 +106,22 @@ def _skipped(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cause]:
         upper, ran = chain.first(Boundary.MODEL), chain.first(Boundary.EXECUTOR)
         if upper is None or ran is None or chain.at(Boundary.ADAPTER) or not _entered(ran.call):
             continue
+        if may_be_unread(evidence, Boundary.ADAPTER, upper.call):
+            continue
         if is_agents_own(ran.call) and evidence.sees(Boundary.ADAPTER, upper.call.name):
             yield _missing(
                 f"{_shown(ran.call)} answers a request that the adapter has no record of"
             )
             return
+
+
+def may_be_unread(evidence: Evidence, boundary: Boundary, call: ToolCall) -> bool:
+    """Whether a record came that cannot be read and may be this call's, by its id or by none."""
+    return any(
+        one.boundary is boundary
+        and (one.call_id is None or canonical(one.call_id) == canonical(call.call_id))
+        for one in evidence.completeness.unusable
+    )
 
 
 def _entered(call: ToolCall) -> bool:

@@ -22,12 +22,13 @@ from agenttrace.domain import (
     Owner,
     RequiredCall,
 )
-from agenttrace.records import canonical
+from agenttrace.records import canonical, escape
 from agenttrace.scoring._asserted import asserted_otherwise
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._default_rules import defaults_of
+from agenttrace.scoring._forms import pick
 from agenttrace.scoring._match import match, value_at
-from agenttrace.scoring._met import is_of_earlier_boundary
+from agenttrace.scoring._met import is_of_earlier_boundary, model_keeps_plan
 from agenttrace.scoring._plan import due_form
 from agenttrace.scoring._policy import observed_calls
 from agenttrace.scoring._row import Row
@@ -93,16 +94,17 @@ def label_fault(
     for call in required:
         contract = case.contract.tool(call.name)
         schema = contract.schema
+        ignored = case.ignore_args.get(call.name, frozenset())
         adapted = compare is Boundary.MODEL or contract.declares_changes
         if not adapted and (
-            breaks_schema(call.arguments, schema)
-            or lacks_required(call.arguments, schema, call.rules)
+            breaks_schema(pick(call.arguments, ignored), schema)
+            or lacks_required(call.arguments, schema, [*call.rules, *map(_pointer_to, ignored)])
         ):
             return _label_owner(
                 "reference-off-schema",
                 f"the required call of {call.name!r} does not fit the tool's own schema",
             )
-    if not broken and _only_reads_differ(case, evidence, figures):
+    if not broken and _only_reads_differ(case, evidence, figures) and not model_keeps_plan(row):
         return LabelFault(
             Owner.PRODUCT_OWNER,
             Cause(
@@ -111,6 +113,10 @@ def label_fault(
             ),
         )
     return None
+
+
+def _pointer_to(name: str) -> str:
+    return f"/{escape(name)}"
 
 
 def _label_owner(code: str, detail: str) -> LabelFault:

@@ -35,7 +35,8 @@ def met_findings(row: Row, figures: BoundaryFigures | None) -> Iterator[Cause]:
 
 def is_met_as_declared(row: Row) -> bool:
     """Whether they are once what the contract calls equal is equal."""
-    return _fits(row, row.declared.alike())
+    alike = row.declared.alike()
+    return _fits(row, row.compare, seen_by=alike, due_by=alike)
 
 
 def is_of_earlier_boundary(row: Row) -> bool:
@@ -45,14 +46,29 @@ def is_of_earlier_boundary(row: Row) -> bool:
     """
     if row.compare is Boundary.MODEL:
         return False
-    return _fits(row, row.declared.without("unit"))
+    on_the_way = row.declared.without("unit")
+    return _fits(row, row.compare, seen_by=row.declared.alike(), due_by=on_the_way)
 
 
-def _fits(row: Row, declared: Declared) -> bool:
-    seen = observed_calls(row.evidence, row.compare, row.case.agents)
+def model_keeps_plan(row: Row) -> bool:
+    """Whether the model's calls are the plan's, as far as the contract lets them be others."""
+    at_model = row.compare is Boundary.MODEL
+    seen_by = row.declared.alike() if at_model else row.declared
+    return _fits(row, Boundary.MODEL, seen_by=seen_by, due_by=seen_by, is_adapted=not at_model)
+
+
+def _fits(
+    row: Row, at: Boundary, *, seen_by: Declared, due_by: Declared, is_adapted: bool = False
+) -> bool:
+    """Whether the calls of a boundary are the plan's, each side after what is declared of it.
+
+    Args:
+        is_adapted: The plan states the form that calls have after the adapter.
+    """
+    seen = observed_calls(row.evidence, at, row.case.agents)
     if row.required is None or seen is None or len(seen) != len(row.required):
         return False
-    forms = [declared(one.form, adapted=True) for one in seen]
-    due = [due_form(call, declared, adapted=False) for call in row.required]
+    forms = [seen_by(one.form, adapted=at is not Boundary.MODEL) for one in seen]
+    due = [due_form(call, due_by, adapted=is_adapted) for call in row.required]
     found = match(due, forms, row.case.ignore_args)
     return not found.missing and not found.extra

@@ -242,9 +242,7 @@ def _judge(
     result = blame(row, broken, met=met)
     if row.evidence.is_observed(row.compare) or not _asks_of_calls(row):
         return result
-    if result.first in (First.NONE, First.INSTRUMENTATION):
-        return _instrumentation([boundary_not_recorded(row.compare)])
-    return replace(result, status=Status.FAIL)
+    return _instrumentation([boundary_not_recorded(row.compare, result.first)])
 
 
 def _asks_of_calls(row: Row) -> bool:

@@ -22,6 +22,7 @@ from agenttrace.domain import (
 from agenttrace.records import canonical
 from agenttrace.scoring._declared import tool_name
 from agenttrace.scoring._forms import CallForm
+from agenttrace.scoring._gaps import may_be_unread
 from agenttrace.scoring._link import Entry, Links
 from agenttrace.scoring._payload import compare_payloads
 from agenttrace.scoring._plan import model_owner, note_unreadable
@@ -45,6 +46,8 @@ def _unrequested(row: Row, chain: Links, lead: Boundary) -> None:
     """A chain that begins after the first observed boundary: nobody asked for it."""
     entry = chain.lead
     if not is_agents_own(entry.call) or not row.evidence.sees(lead, entry.call.name):
+        return
+    if may_be_unread(row.evidence, lead, entry.call):
         return
     executed = entry.boundary is Boundary.EXECUTOR
     row.note(
@@ -86,9 +89,13 @@ class _Walk:
 
     def _is_seen(self, boundary: Boundary) -> bool:
         """Whether this call would have left a record there."""
-        evidence, name = self.row.evidence, self.first.call.name
-        return bool(self.chain.at(boundary)) or (
-            evidence.sees(boundary, name) or evidence.sees(boundary, self.first.declared.name)
+        if self.chain.at(boundary):
+            return True
+        evidence, call = self.row.evidence, self.first.call
+        if may_be_unread(evidence, boundary, call):
+            return False
+        return evidence.sees(boundary, call.name) or evidence.sees(
+            boundary, self.first.declared.name
         )
 
     def _model_alone(self) -> None:
@@ -106,9 +113,7 @@ class _Walk:
                 before=1,
                 after=len(self._twins()),
             )
-        elif (offered and call.name not in offered) or breaks_schema(
-            self.first.form.args or {}, self.contract.tool(call.name).schema
-        ):
+        elif (offered and call.name not in offered) or self._breaks_schema():
             row.note(
                 chain,
                 Boundary.MODEL,
@@ -125,6 +130,12 @@ class _Walk:
                 before=1,
                 after=2,
             )
+
+    def _breaks_schema(self) -> bool:
+        """Whether the call fits its tool's schema neither as it is nor as it is declared."""
+        schema = self.contract.tool(self.first.call.name).schema
+        forms = (self.first.form, self.first.declared)
+        return all(breaks_schema(form.args or {}, schema) for form in forms)
 
     def _adapter(self) -> list[Entry] | None:
         """Judge the adapter's records; the entries handed on, or None where nothing was."""
@@ -277,10 +288,10 @@ class _Walk:
         if conduct.approvals and self._decision() is not Decision.APPROVE:
             return True
         guard = conduct.guardrail
-        if guard is None or guard.blocked or not self._is_guarded(guard):
+        if guard is None or not self._is_guarded(guard):
             return False
         if guard.tripped_at_ms is None or guard.tool_started_at_ms is None:
-            return False
+            return guard.blocked and canonical(guard.call) in self.row.call_ids
         return guard.tool_started_at_ms > guard.tripped_at_ms
 
     def _twins(self) -> Sequence[Links]:
