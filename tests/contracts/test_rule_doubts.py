@@ -16,6 +16,7 @@ SCHEMA: dict[str, Any] = {
         "loud": {"type": "boolean"},
         "sum": {"type": "integer", "default": 1},
         "odd": {"type": "string", "x-unit": "m"},
+        "new": {},
     },
     "required": ["mode", "loud"],
 }
@@ -23,7 +24,9 @@ TOOL = contract("pay", schema=SCHEMA)
 
 
 def found(asked: Any) -> list[tuple[Any, ...]]:
-    return [one.loc for one in doubts(asked)]
+    """Doubts about rules; those about arguments that a tool lacks have tests of their own."""
+    of_tools = ("leaves out", "none of the parameters")
+    return [one.loc for one in doubts(asked) if not any(word in one.found for word in of_tools)]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from agenttrace.contracts._form_faults import FormFault
 from agenttrace.contracts._order_doubts import order_doubts
 from agenttrace.contracts._rule_doubts import rule_doubts
-from agenttrace.domain import Boundary, Case, RequiredCall
-from agenttrace.records import Loc, canonical, split_pointer
+from agenttrace.contracts._tool_doubts import tool_doubts
+from agenttrace.domain import Case, RequiredCall
+from agenttrace.records import Loc, canonical
 
 
 def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
@@ -25,7 +26,6 @@ def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
     for loc, required in _plans(case):
         yield from _required_and_forbidden(case, loc, required)
         yield from _more_than_allowed(case, loc, required)
-        yield from _not_among_parameters(case, loc, required)
         if strict:
             for index, call in enumerate(required):
                 if not call.why:
@@ -34,7 +34,9 @@ def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
                         found=f"requires a call of {call.name!r:.60} and does not say why",
                         instead="add why, for whoever has to decide when it fails",
                     )
-    yield from rule_doubts(case, list(_plans(case)))
+    plans = list(_plans(case))
+    yield from tool_doubts(case, plans)
+    yield from rule_doubts(case, plans)
     yield from order_doubts(case)
 
 
@@ -72,26 +74,3 @@ def _more_than_allowed(
                 found=f"requires {due[name]} calls of {name!r:.60}, and max_calls allows {most}",
                 instead="lower the one or raise the other",
             )
-
-
-def _not_among_parameters(
-    case: Case, loc: Loc, required: Sequence[RequiredCall]
-) -> Iterator[FormFault]:
-    """Arguments that the tool does not have, by the list of all its parameters."""
-    if case.compare is Boundary.MODEL:
-        return  # there the model's own names count
-    for index, call in enumerate(required):
-        parameters = case.contract.tool(call.name).drop_unknown
-        if not parameters:
-            continue
-        given: list[tuple[Loc, str]] = [(("args", name), name) for name in call.arguments]
-        given += [(("rules", at), split_pointer(at)[0]) for at in call.rules]
-        for inner, name in given:
-            if name not in parameters:
-                yield FormFault(
-                    loc=(*loc, index, *inner),
-                    found=f"is about {name!r:.60}, which is none of the parameters of "
-                    f"{call.name!r:.60} that drop_unknown lists",
-                    instead=f"write one of {', '.join(parameters):.200}, or list it there",
-                    is_about_key=True,
-                )

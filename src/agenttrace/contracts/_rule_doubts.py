@@ -51,7 +51,7 @@ def _contradicts_itself(at: Loc, rule: ArgumentRule) -> Iterator[FormFault]:
         if word in schema:
             rest = {name: one for name, one in schema.items() if name != word}
             listed: Any = schema[word] if word == "enum" else [schema[word]]
-            if not any(_may_fit(rest, one) for one in listed):
+            if not any(may_fit(rest, one) for one in listed):
                 yield FormFault(
                     loc=(*at, "schema", word),
                     found="allows no value that the other keywords of the schema allow",
@@ -78,7 +78,7 @@ def _contradicts_tool(
     if len(parts) != 1 or rule.kind not in (RuleKind.SCHEMA, RuleKind.DEFAULT):
         return
     declared = case.contract.tool(tool)
-    stated = _parameter(declared, parts[0])
+    stated = parameter_of(declared, parts[0])
     if rule.kind is RuleKind.DEFAULT:
         filled = declared.defaults.get(parts[0], stated.get("default", MISSING))
         if filled is not MISSING and canonical(filled) != canonical(rule.operand):  # type: ignore[arg-type]
@@ -87,7 +87,7 @@ def _contradicts_tool(
                 found=f"is not {_text(filled)}, which {tool!r:.60} is declared to fill in",
                 instead="write the tool's own default",
             )
-        elif not _may_fit(stated, rule.operand):
+        elif not may_fit(stated, rule.operand):
             yield FormFault(
                 loc=(*at, "default"),
                 found=f"does not fit the schema of {tool!r:.60}",
@@ -107,7 +107,8 @@ def _contradicts_tool(
         )
 
 
-def _parameter(declared: ToolContract, name: str) -> JsonObject:
+def parameter_of(declared: ToolContract, name: str) -> JsonObject:
+    """What a tool's schema states of one parameter; nothing, where it has none."""
     properties = (declared.schema or {}).get("properties")
     stated = properties.get(name) if isinstance(properties, Mapping) else None
     return stated if isinstance(stated, Mapping) else {}
@@ -120,7 +121,8 @@ def _types(schema: Any) -> set[str]:
     return names | {"integer"} if "number" in names else names
 
 
-def _may_fit(schema: JsonObject, value: JsonValue) -> bool:
+def may_fit(schema: JsonObject, value: JsonValue) -> bool:
+    """Whether a tool's own schema may take a value."""
     try:
         return fits_schema(schema, value) is not False
     except (UnscorableError, ValueError, TypeError):
@@ -219,7 +221,7 @@ def _distinct_keys(declared: ToolContract, pointer: str | None) -> int | None:
     needed: Any = (declared.schema or {}).get("required", ())
     if len(parts) != 1 or parts[0] not in needed:
         return None  # a call without the argument is no repeat
-    stated = _parameter(declared, parts[0])
+    stated = parameter_of(declared, parts[0])
     choices: Any = stated.get("enum")
     if choices is not None:
         return len({canonical(one) for one in choices})
