@@ -164,8 +164,8 @@ def _number_kind(before: Any, after: Any) -> Kind | None:
     if before.__class__ is float and old != new and Fraction(int(before)) == new:
         return Kind.PRECISION_LOST
     if before.__class__ is int and abs(before) > _EXACT_INTEGERS:
-        near: bool = abs(old - new) <= abs(before) >> 50
-        if near:
+        off = abs(old - new)
+        if off and off <= abs(before) >> 50:  # without any loss only the type is another
             return Kind.PRECISION_LOST
     if not old or not new or old == new:
         return None
