@@ -299,6 +299,36 @@ def test_the_plan_speaks_of_its_agents_and_forbidden_of_all():
     assert places(verdict) == [("model", "added", "", "c3")]
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("ledger", [("model", "added", "", "c2")]), ("log", [])],
+)
+def test_a_helpers_call_is_forbidden_by_the_arguments_that_the_rule_names(path, expected):
+    asked = case(
+        due("ask", {}),
+        agents=frozenset({"front"}),
+        forbidden=(ForbiddenCall(name="wipe", arguments={"path": "ledger"}),),
+    )
+    made = evidence(
+        [
+            model_call("ask", {}, agent="front"),
+            model_call("wipe", {"path": path}, call_id="c2", agent="helper"),
+        ],
+        [
+            adapter_call("ask", {}, agent="front"),
+            adapter_call("wipe", {"path": path}, call_id="c2", agent="helper"),
+        ],
+        [
+            execution("ask", {}, agent="front"),
+            execution("wipe", {"path": path}, call_id="c2", agent="helper"),
+        ],
+    )
+    verdict = score(asked, made)
+
+    assert places(verdict) == expected
+    assert said(verdict) == (AGENT if expected else PASS)
+
+
 def test_a_persons_edit_towards_the_plan_is_a_declared_change():
     edit = HumanEdit(call_id="c1", path="/to/zip", before=1, after=2)
     made = evidence(

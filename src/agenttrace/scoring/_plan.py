@@ -29,6 +29,7 @@ from agenttrace.scoring._declared import Declared
 from agenttrace.scoring._forms import CallForm, pick
 from agenttrace.scoring._link import Links
 from agenttrace.scoring._match import fits, match, required_plain, value_at, without_pointer
+from agenttrace.scoring._policy import is_forbidden
 from agenttrace.scoring._row import (
     LAST,
     Found,
@@ -256,13 +257,12 @@ class _PlanWalk:
 
     def _forbidden_of_others(self, planned: Sequence[Links]) -> None:
         row = self.row
-        banned = {rule.name for rule in row.case.forbidden}
         known = {id(chain) for chain in planned}
         for chain in row.chains:
             entry = chain.first(Boundary.MODEL)
-            if entry is None or id(chain) in known or entry.call.name not in banned:
+            if entry is None or id(chain) in known or not is_planned(entry.call, None):
                 continue
-            if is_planned(entry.call, None):
+            if any(is_forbidden(rule, entry.form) for rule in row.case.forbidden):
                 row.note(
                     chain,
                     Boundary.MODEL,
