@@ -136,6 +136,30 @@ def test_a_recorded_edit_is_a_declared_change_of_that_one_call(edit, expected):
     assert score(no_plan(), made).status == expected
 
 
+EDITED = {**ARGS, "cents": 100}
+
+
+@pytest.mark.parametrize(
+    ("handed_on", "ran", "expected"),
+    [
+        (EDITED, EDITED, []),
+        (EDITED, ARGS, [("executor", "value_changed", "/cents", "c1")]),
+        ({**ARGS, "cents": 7}, EDITED, [("adapter", "value_changed", "/cents", "c1")]),
+        ({**EDITED, "order": "B"}, EDITED, [("adapter", "value_changed", "/order", "c1")]),
+    ],
+)
+def test_an_edit_is_declared_at_the_boundary_where_it_shows(handed_on, ran, expected):
+    edit = HumanEdit(call_id="c1", path="/cents", before=9800, after=100)
+    made = evidence(
+        [model_call()],
+        [adapter_call(args=handed_on)],
+        [execution(args=ran)],
+        conduct=Conduct(human_edits=(edit,)),
+    )
+
+    assert places(score(no_plan(), made))[:1] == expected
+
+
 def test_without_the_adapters_record_the_change_shows_at_the_executor():
     verdict = score(no_plan(), evidence([model_call()], None, [execution(args={"n": 1})]))
 

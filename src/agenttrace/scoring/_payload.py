@@ -101,17 +101,19 @@ def _between(row: Row, upper: Entry, lower: Entry) -> Iterator[Change]:
     skip = row.case.ignore_args.get(lower.declared.name, frozenset())
     source, taken = row.declared.opened(upper.form), row.declared.opened(lower.form)
     for change in changes(pick(before, skip), pick(after, skip)):
-        if not _was_edited(row, lower, change):
+        if not _was_edited(row, upper, lower, change):
             yield recorded(change, source.args, taken.args)
 
 
-def _was_edited(row: Row, lower: Entry, change: Change) -> bool:
-    """A person's edit on record is a declared change of that one call."""
-    if lower.boundary is not Boundary.EXECUTOR or isinstance(change.after, Missing):
+def _was_edited(row: Row, upper: Entry, lower: Entry, change: Change) -> bool:
+    """A person's edit on record is a declared change of that one call, wherever it shows."""
+    if isinstance(change.after, Missing):
         return False
+    ids = {canonical(upper.call.call_id), canonical(lower.call.call_id)}
     return any(
         edit.path == change.path and canonical(edit.after) == canonical(change.after)
-        for edit in row.edits.get(canonical(lower.call.call_id), ())
+        for call_id in ids
+        for edit in row.edits.get(call_id, ())
     )
 
 
