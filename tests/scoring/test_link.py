@@ -204,6 +204,30 @@ def test_what_is_known_comes_before_what_is_guessed_where_no_figure_decides():
     assert verdict.divergences[0].call == "c2"
 
 
+def test_what_stands_above_a_guessed_record_is_known_without_it():
+    verdict = score(
+        None,
+        evidence(
+            [model_call("look", A)],
+            [adapter_call("look", A), adapter_call(args=B, call_id=None)],
+            [execution("look", A), execution(args=C, call_id=None)],
+        ),
+    )
+
+    assert said(verdict) == ("fail", "adapter", "adapter")
+    assert [(one.kind.value, one.owner.value) for one in verdict.divergences] == [
+        ("added", "adapter")
+    ]
+
+
+def test_what_stands_below_a_guessed_record_rests_on_the_guess():
+    made = replace(guessed(C), executor=(execution(args=A), execution(args=C, call_id="c2")))
+    verdict = score(None, made)
+
+    assert said(verdict) == ("inconclusive", "instrumentation", "instrumentation")
+    assert [one.owner.value for one in verdict.divergences] == ["none", "none"]
+
+
 def test_two_ids_that_differ_are_two_calls():
     chains, _ = linked(
         evidence([model_call(call_id="a")], [adapter_call(args=B, call_id="b")], None)

@@ -56,10 +56,17 @@ class Links:
         """How often the tool's body was entered for this call."""
         return sum(getattr(entry.call, "count", 0) for entry in self.at(Boundary.EXECUTOR))
 
-    @property
-    def is_guess(self) -> bool:
-        """Whether a link of it rests on nothing but a tool's name."""
-        return LinkedBy.ONLY_ONE_LEFT in self.linked_by.values()
+    def is_guess(self, boundary: Boundary) -> bool:
+        """Whether what differs there rests on a link by nothing but a tool's name.
+
+        Only the guessed record and what stands below it do; what is above is known without it.
+        """
+        return any(
+            self.linked_by.get(entry.call.ref) is LinkedBy.ONLY_ONE_LEFT
+            for one, entries in self.entries.items()
+            if one.position <= boundary.position
+            for entry in entries
+        )
 
     def to_chain(self) -> Chain:
         """The chain as the verdict shows it."""

@@ -83,7 +83,7 @@ class Row:
     ) -> None:
         """Record one divergence; one that rests on a guessed link owns nobody."""
         turn, place = self.times[id(chain)]
-        guessed = chain.is_guess and boundary is not Boundary.MODEL
+        guessed = chain.is_guess(boundary)
         divergence = Divergence(
             boundary=boundary,
             kind=kind,
