@@ -58,6 +58,24 @@ def test_among_equal_ids_the_equal_payload_comes_first():
     assert chains == [["model/0"], ["model/1", "adapter/0"]]
 
 
+@pytest.mark.parametrize("response_id", [None, "resp-1"])
+def test_among_equal_ids_the_same_tool_comes_before_the_order(response_id):
+    def of(make, name, n):
+        return make(name, {"n": n}, call_id="same", response_id=response_id)
+
+    made = evidence(
+        [of(model_call, "look", 1), of(model_call, "pay", 2)],
+        None,
+        [of(execution, "pay", 9), of(execution, "look", 8)],
+    )
+
+    assert linked(made)[0] == [["model/0", "executor/1"], ["model/1", "executor/0"]]
+    assert [place[:3] for place in places(score(None, made))] == [
+        ("executor", "value_changed", "/n"),
+        ("executor", "value_changed", "/n"),
+    ]
+
+
 def test_more_of_the_same_under_one_id_is_a_repeat():
     chains, _ = linked(evidence([model_call()], None, [execution(), execution()]))
 

@@ -148,8 +148,10 @@ def _link(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made:
     lower = _without_children(lower)
     steps: tuple[tuple[LinkedBy, Callable[[Entry], Hashable], Callable[[Entry], Hashable]], ...] = (
         (LinkedBy.CALL_ID, _response_id_payload, _response_id_payload),
+        (LinkedBy.CALL_ID, _response_id_name, _response_id_name),
         (LinkedBy.CALL_ID, _response_and_id, _response_and_id),
         (LinkedBy.CALL_ID, _id_and_payload, _id_and_payload),
+        (LinkedBy.CALL_ID, _id_and_name, _id_and_name),
         (LinkedBy.CALL_ID, _id, _id),
         (LinkedBy.PAYLOAD, _payload_of_unknown, _payload_of_any),
         (LinkedBy.PAYLOAD, _payload_of_any, _payload_of_unnamed),
@@ -199,6 +201,11 @@ def _response_id_payload(entry: Entry) -> Hashable:
     return None if base is None else (base, entry.declared.key)
 
 
+def _response_id_name(entry: Entry) -> Hashable:
+    base = _response_and_id(entry)
+    return None if base is None else (base, entry.declared.name)
+
+
 def _response_and_id(entry: Entry) -> Hashable:
     call = entry.call
     if call.call_id is None or call.response_id is None:
@@ -208,6 +215,11 @@ def _response_and_id(entry: Entry) -> Hashable:
 
 def _id_and_payload(entry: Entry) -> Hashable:
     return None if entry.call.call_id is None else (_id(entry), entry.declared.key)
+
+
+def _id_and_name(entry: Entry) -> Hashable:
+    """The id with the tool: one id for all calls of a run still tells two tools apart."""
+    return None if entry.call.call_id is None else (_id(entry), entry.declared.name)
 
 
 def _id(entry: Entry) -> Hashable:
