@@ -19,10 +19,12 @@ from tests.builders import (
     model_call,
     no_plan,
     places,
+    rule,
     said,
 )
 
 A, B, C = {"n": 1}, {"n": 2}, {"n": 3}
+TWO = rule("one_of", [1, 2])
 
 
 def linked(made):
@@ -159,6 +161,68 @@ def test_without_ids_a_changed_call_is_linked_by_its_place():
 
     assert chains[1] == ["model/1", "adapter/1"]
     assert how["adapter/1"] is LinkedBy.POSITION
+
+
+def unnamed(make, *arguments, name="refund", **fields):
+    """Calls of one tool without ids."""
+    return [make(name, args, call_id=None, **fields) for args in arguments]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_of_equal_calls_without_ids_one_that_changed_is_linked_for_sure(place):
+    ran = [A, A, A]
+    ran[place] = B
+    chains, how = linked(evidence(unnamed(model_call, A, A, A), None, unnamed(execution, *ran)))
+
+    assert [len(chain) for chain in chains] == [2, 2, 2]
+    assert how[f"executor/{place}"] is LinkedBy.POSITION
+
+
+@pytest.mark.parametrize("asked", [no_plan(), case(*[due(rules={"/n": TWO}, args={})] * 2)])
+@pytest.mark.parametrize("ran", [(A, B), (B, A)])
+def test_a_change_of_one_of_two_equal_calls_fails_though_the_plan_is_met(asked, ran):
+    changed = score(
+        asked,
+        evidence(unnamed(model_call, A, A), unnamed(adapter_call, *ran), unnamed(execution, *ran)),
+    )
+
+    assert said(changed) == ("fail", "adapter", "adapter")
+    assert [place[:3] for place in places(changed)] == [("adapter", "value_changed", "/n")]
+
+
+def test_calls_of_one_tool_without_ids_are_an_order_of_their_own():
+    model = [*unnamed(model_call, A, name="ask"), *unnamed(model_call, A, A, B)]
+    ran = unnamed(execution, C, A, B)
+    chains, how = linked(evidence(model, None, ran))
+
+    assert chains == [
+        ["model/0"],
+        ["model/1", "executor/1"],
+        ["model/2", "executor/0"],
+        ["model/3", "executor/2"],
+    ]
+    assert how["executor/0"] is LinkedBy.POSITION
+
+
+def test_the_calls_of_one_response_without_ids_are_an_order_of_their_own():
+    model = [
+        *unnamed(model_call, A, B, response_id="r1"),
+        *unnamed(model_call, A, response_id="r2", turn=2),
+    ]
+    chains, how = linked(evidence(model, unnamed(adapter_call, A, C, response_id="r1"), None))
+
+    assert chains == [["model/0", "adapter/0"], ["model/1", "adapter/1"], ["model/2"]]
+    assert how["adapter/1"] is LinkedBy.POSITION
+
+
+@pytest.mark.parametrize(
+    ("asked", "ran"),
+    [([A, B], [B, C]), ([A, B], [C]), ([A, A], [B]), ([A], [A, B])],
+)
+def test_where_nothing_fixes_a_place_no_place_is_taken(asked, ran):
+    _, how = linked(evidence(unnamed(model_call, *asked), None, unnamed(execution, *ran)))
+
+    assert LinkedBy.POSITION not in how.values()
 
 
 def test_the_last_one_of_a_tool_on_both_sides_is_a_guess():

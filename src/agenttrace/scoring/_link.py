@@ -2,9 +2,9 @@
 
 A call id is no key: some providers send none, some repeat one, and retries change it. So links
 are made in steps of falling strength, each only over what the earlier ones left: the span link
-taken at capture time; ids, with an equal payload before any other; an equal payload where one
-side has no id; the place in order, where no call has an id; and last the only record left of a
-tool on both sides. A link of the last sort is shown and owns nobody.
+taken at capture time; ids, with an equal payload before any other, then one's own tool; an equal
+payload where one side has no id; the place in order, where no call has an id; and last the only
+record left of a tool on both sides. A link of the last sort is shown and owns nobody.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from agenttrace.domain import BOUNDARIES, Boundary, Chain, Evidence, LinkedBy, Phase, ToolCall
 from agenttrace.scoring._declared import Declared
@@ -135,6 +136,8 @@ def _key(entry: Entry, repeated: set[Hashable]) -> str:
 
 
 Made = dict[int, tuple[int, LinkedBy]]
+Step = tuple[LinkedBy, Callable[[Entry], Hashable], Callable[[Entry], Hashable]]
+Pairs = list[tuple[Entry, Entry]]
 
 
 def _link(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made:
@@ -146,16 +149,22 @@ def _link(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made:
     upper = [entry for entry in upper if entry.call.phase is Phase.RUN]
     _by_span(lower, upper, made, taken)
     lower = _without_children(lower)
-    steps: tuple[tuple[LinkedBy, Callable[[Entry], Hashable], Callable[[Entry], Hashable]], ...] = (
-        (LinkedBy.CALL_ID, _response_id_payload, _response_id_payload),
-        (LinkedBy.CALL_ID, _response_id_name, _response_id_name),
-        (LinkedBy.CALL_ID, _response_and_id, _response_and_id),
-        (LinkedBy.CALL_ID, _id_and_payload, _id_and_payload),
-        (LinkedBy.CALL_ID, _id_and_name, _id_and_name),
-        (LinkedBy.CALL_ID, _id, _id),
-        (LinkedBy.PAYLOAD, _payload_of_unknown, _payload_of_any),
-        (LinkedBy.PAYLOAD, _payload_of_any, _payload_of_unnamed),
-    )
+    _by_keys(lower, upper, _ID_STEPS, made, taken)
+    _by_keys(lower, upper, _PAYLOAD_STEPS, made, taken)
+    _repeats(lower, upper, made)
+    _by_position(lower, upper, made, taken)
+    _only_one_left(lower, upper, made, taken)
+    return made
+
+
+def _by_keys(
+    lower: Sequence[Entry],
+    upper: Sequence[Entry],
+    steps: Sequence[Step],
+    made: Made,
+    taken: set[int],
+) -> None:
+    """Link what has the same key on both sides, in order, one step after the other."""
     for how, low_key, up_key in steps:
         waiting: dict[Hashable, deque[int]] = defaultdict(deque)
         for entry in upper:
@@ -171,10 +180,6 @@ def _link(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made:
                 index = waiting[key].popleft()
                 made[entry.index] = (index, how)
                 taken.add(index)
-    _repeats(lower, upper, made)
-    _by_position(lower, upper, made, taken)
-    _only_one_left(lower, upper, made, taken)
-    return made
 
 
 def _without_children(entries: Sequence[Entry]) -> list[Entry]:
@@ -242,6 +247,20 @@ def _payload_of_unnamed(entry: Entry) -> Hashable:
     return entry.declared.key if entry.call.call_id is None else None
 
 
+_ID_STEPS: Final[tuple[Step, ...]] = (
+    (LinkedBy.CALL_ID, _response_id_payload, _response_id_payload),
+    (LinkedBy.CALL_ID, _response_id_name, _response_id_name),
+    (LinkedBy.CALL_ID, _response_and_id, _response_and_id),
+    (LinkedBy.CALL_ID, _id_and_payload, _id_and_payload),
+    (LinkedBy.CALL_ID, _id_and_name, _id_and_name),
+    (LinkedBy.CALL_ID, _id, _id),
+)
+_PAYLOAD_STEPS: Final[tuple[Step, ...]] = (
+    (LinkedBy.PAYLOAD, _payload_of_unknown, _payload_of_any),
+    (LinkedBy.PAYLOAD, _payload_of_any, _payload_of_unnamed),
+)
+
+
 def _may_be_matched(call: ToolCall) -> bool:
     """Nested calls are linked by what they carry, never by likeness."""
     return call.parent is None
@@ -275,25 +294,58 @@ def _repeats(lower: Sequence[Entry], upper: Sequence[Entry], made: Made) -> None
             made[entry.index] = (index, how)
 
 
+def _placed(lower: Sequence[Entry], upper: Sequence[Entry]) -> tuple[Pairs, list[Pairs]]:
+    """Records side by side, where no request has an id and both sides hold as many.
+
+    First those of the whole run, empty where the tools do not agree place by place; then those of
+    each tool by itself, and of each response where every record says which one it is of.
+    """
+    ups = [entry for entry in upper if _may_be_matched(entry.call) and not _was_refused(entry)]
+    lows = [entry for entry in lower if _may_be_matched(entry.call)]
+    is_told = all(entry.call.response_id is not None for entry in (*lows, *ups))
+    groups: dict[Hashable, tuple[list[Entry], list[Entry]]] = {}
+    for side, entries in enumerate((lows, ups)):
+        for entry in entries:
+            key = entry.call.response_id if is_told else None, entry.declared.name
+            groups.setdefault(key, ([], []))[side].append(entry)
+    whole = _side_by_side(lows, ups)
+    if any(low.declared.name != up.declared.name for low, up in whole):
+        whole = []
+    return whole, [_side_by_side(*sides) for sides in groups.values()]
+
+
+def _side_by_side(lows: Sequence[Entry], ups: Sequence[Entry]) -> Pairs:
+    if len(ups) != len(lows) or any(entry.call.call_id is not None for entry in ups):
+        return []
+    return list(zip(lows, ups, strict=True))
+
+
 def _by_position(
     lower: Sequence[Entry], upper: Sequence[Entry], made: Made, taken: set[int]
 ) -> None:
-    """Where no call has an id, and what is linked stands in one order, link what stands between."""
-    ups = [entry for entry in upper if _may_be_matched(entry.call) and not _was_refused(entry)]
-    lows = [entry for entry in lower if _may_be_matched(entry.call)]
-    if len(ups) != len(lows) or any(entry.call.call_id is not None for entry in ups):
-        return
-    pairs = list(zip(lows, ups, strict=True))
-    if any(
-        low.declared.name != up.declared.name
-        or made.get(low.index, (up.index, None))[0] != up.index
-        for low, up in pairs
-    ):
-        return
-    for low, up in pairs:
-        if low.index not in made:
-            made[low.index] = (up.index, LinkedBy.POSITION)
-            taken.add(up.index)
+    """Where no call has an id, and what is linked stands in one order, link what stands between.
+
+    Equal requests are one another's equals here: which of them an equal record was given says
+    nothing of an order. Calls of one tool are an order of their own, once one at least is linked.
+    """
+    whole, by_tool = _placed(lower, upper)
+    for pairs in (whole, *by_tool):
+        is_sure = pairs is whole or any(low.index in made for low, _ in pairs)
+        keys = {up.index: up.declared.key for _, up in pairs}
+        if not is_sure or any(
+            low.index in made and keys.get(made[low.index][0]) != up.declared.key
+            for low, up in pairs
+        ):
+            continue
+        free: dict[str, deque[int]] = defaultdict(deque)
+        for _, up in pairs:
+            if up.index not in taken:
+                free[up.declared.key].append(up.index)
+        for low, up in pairs:
+            if low.index not in made and free[up.declared.key]:
+                index = free[up.declared.key].popleft()
+                made[low.index] = (index, LinkedBy.POSITION)
+                taken.add(index)
 
 
 def _only_one_left(
