@@ -6,13 +6,24 @@ from dataclasses import replace
 
 import pytest
 
-from agenttrace.domain import Boundary, Contract, LinkedBy, Phase
+from agenttrace.domain import (
+    Approval,
+    Boundary,
+    Conduct,
+    Contract,
+    Decision,
+    Guardrail,
+    LinkedBy,
+    Phase,
+)
 from agenttrace.scoring import score
 from agenttrace.scoring._declared import Declared
 from agenttrace.scoring._link import build_chains
 from tests.builders import (
+    ARGS,
     adapter_call,
     case,
+    clean_run,
     due,
     evidence,
     execution,
@@ -24,6 +35,7 @@ from tests.builders import (
 )
 
 A, B, C = {"n": 1}, {"n": 2}, {"n": 3}
+MODEL, ADAPTER, EXECUTOR = Boundary
 TWO = rule("one_of", [1, 2])
 
 
@@ -308,6 +320,84 @@ def test_what_stands_below_a_guessed_record_rests_on_the_guess():
 
     assert said(verdict) == ("inconclusive", "instrumentation", "instrumentation")
     assert [one.owner.value for one in verdict.divergences] == ["none", "none"]
+
+
+def renumbered(made, *boundaries, of=lambda call_id: f"own-{call_id}"):
+    """The same run with ids of the framework's own at some boundaries."""
+    changed = {
+        boundary.value: tuple(
+            replace(call, call_id=of(call.call_id), link=None) for call in made.at(boundary)
+        )
+        for boundary in boundaries
+    }
+    return replace(made, **changed)
+
+
+RUN = clean_run(("pay", A), ("pay", A), ("look", B))
+
+
+@pytest.mark.parametrize("boundaries", [(EXECUTOR,), (ADAPTER, EXECUTOR), (ADAPTER,), (MODEL,)])
+def test_ids_that_change_on_the_way_part_no_calls_whose_payloads_agree_one_to_one(boundaries):
+    assert said(score(None, renumbered(RUN, *boundaries))) == ("pass", "none", "none")
+
+
+def test_a_number_that_became_text_is_an_id_that_changed():
+    made = renumbered(evidence([model_call(call_id=7)], [adapter_call()], None), ADAPTER, of=str)
+
+    assert said(score(None, made)) == ("pass", "none", "none")
+
+
+def test_what_is_changed_below_ids_that_were_renumbered_is_blamed_where_it_shows():
+    made = renumbered(
+        evidence([model_call(args=A)], [adapter_call(args=A)], [execution(args=B)]),
+        ADAPTER,
+        EXECUTOR,
+    )
+
+    assert places(score(None, made)) == [("executor", "value_changed", "/n", "c1")]
+
+
+@pytest.mark.parametrize(
+    ("model", "ran"),
+    [
+        ([A], [A, A]),
+        ([A, A], [A]),
+        ([A], [B]),
+    ],
+)
+def test_likeness_under_other_ids_is_no_link_unless_both_sides_hold_as_many(model, ran):
+    made = evidence(
+        [model_call(args=args, call_id=f"m{n}") for n, args in enumerate(model)],
+        None,
+        [execution(args=args, call_id=f"x{n}") for n, args in enumerate(ran)],
+    )
+
+    assert linked(made)[1] == {}
+
+
+@pytest.mark.parametrize(
+    "conduct",
+    [
+        Conduct(approvals=(Approval(call="m1", decision=Decision.REJECT),)),
+        Conduct(guardrail=Guardrail(blocked=True, call="m1")),
+    ],
+)
+def test_a_call_that_was_decided_on_is_told_by_its_id_alone(conduct):
+    """Of two equal calls the one that ran is not on record, and the other was stopped."""
+    made = evidence([model_call(call_id="m1")], None, [execution(call_id="m0")], conduct=conduct)
+
+    assert linked(made)[1] == {}
+    assert said(score(None, made)) == ("inconclusive", "instrumentation", "instrumentation")
+
+
+def test_a_refusal_is_no_request_of_a_run_under_another_id():
+    made = evidence(
+        [model_call(call_id="m1")],
+        [adapter_call(args=ARGS, call_id="m1", error="no")],
+        [execution(call_id="x1")],
+    )
+
+    assert linked(made)[0] == [["model/0", "adapter/0"], ["executor/0"]]
 
 
 def test_two_ids_that_differ_are_two_calls():

@@ -86,6 +86,18 @@ def uncounted(evidence: Evidence) -> Evidence:
     return replace(evidence, completeness=Completeness(), ownership=Ownership())
 
 
+def renumbered(evidence: Evidence, *boundaries: Boundary) -> Evidence:
+    """The same run where a framework gave the calls ids of its own, and nobody linked them."""
+    made = {
+        boundary.value: tuple(
+            replace(call, link=None, call_id=None if call.call_id is None else f"x{call.call_id}")
+            for call in evidence.at(boundary)
+        )
+        for boundary in boundaries
+    }
+    return replace(evidence, **made)
+
+
 def is_like_one_that_never_ran(lost: Boundary, verdict: Verdict) -> bool:
     """Whether what is left is the evidence of a call that was handed on and never ran."""
     figures = verdict.boundaries[EXECUTOR]
@@ -163,6 +175,25 @@ def test_without_responses_of_their_own_requests_are_missed_by_their_ids():
                     or is_like_one_that_never_ran(lost, verdict)
                     or is_like_one_nobody_asked_for(lost, whole)
                 ), (whole.run, lost, n)
+
+
+def test_a_record_of_calls_whose_ids_changed_on_their_way_is_missed():
+    tried = 0
+    for seed in SEEDS[::2]:
+        made = uncounted(made_run(seed, most=2).evidence())
+        for boundaries in ((ADAPTER, EXECUTOR), (EXECUTOR,)):
+            whole = renumbered(made, *boundaries)
+            for case in cases_that_pass(None, whole):
+                for lost, n, left in without_each_call(whole):
+                    verdict = score(case, left)
+                    tried += 1
+                    assert (
+                        not blames(verdict)
+                        or is_like_one_that_never_ran(lost, verdict)
+                        or is_like_one_nobody_asked_for(lost, whole)
+                    ), (whole.run, boundaries, lost, n)
+
+    assert tried > 10
 
 
 @pytest.mark.parametrize("document", FIELD_CASES, ids=lambda document: document["id"])

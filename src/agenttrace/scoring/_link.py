@@ -3,8 +3,9 @@
 A call id is no key: some providers send none, some repeat one, and retries change it. So links
 are made in steps of falling strength, each only over what the earlier ones left: the span link
 taken at capture time; ids, with an equal payload before any other, then one's own tool; an equal
-payload where one side has no id; the place in order, where no call has an id; and last the only
-record left of a tool on both sides. A link of the last sort is shown and owns nobody.
+payload where one side has no id; the place in order, where no call has an id; an equal payload, one
+to one, where the id became one that the other side has nowhere; and last the only record left of a
+tool on both sides. A link of the last sort is shown and owns nobody.
 """
 
 from __future__ import annotations
@@ -83,12 +84,16 @@ def build_chains(evidence: Evidence, declared: Declared) -> list[Links]:
     """Link all records of a run; the earliest observed boundary leads."""
     seen = captured(evidence)
     by_boundary = {b: _entries(evidence, b, declared) for b in seen}
+    ids = [frozenset(map(_id, by_boundary[b])) for b in seen]
+    decided = bool(evidence.conduct.approvals) or evidence.conduct.guardrail is not None
     chains: list[Links] = []
     home: dict[tuple[Boundary, int], Links] = {}
     for n, boundary in enumerate(seen):
         here = by_boundary[boundary]
-        over = _link(here, by_boundary[seen[n - 1]]) if n else {}
-        skip = _link(here, by_boundary[seen[0]]) if n > 1 else {}
+        # A decision is about the call of one id: which one ran may then not be told by likeness.
+        above = None if decided else frozenset[Hashable]().union(*ids[:n])
+        over = _link(here, by_boundary[seen[n - 1]], above, ids[n]) if n else {}
+        skip = _link(here, by_boundary[seen[0]], above, ids[n] | ids[n - 1]) if n > 1 else {}
         for entry in here:
             chain = None
             if entry.index in over:
@@ -140,8 +145,18 @@ Step = tuple[LinkedBy, Callable[[Entry], Hashable], Callable[[Entry], Hashable]]
 Pairs = list[tuple[Entry, Entry]]
 
 
-def _link(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made:
-    """Index of a lower record to index of the upper record it answers, and how that is known."""
+def _link(
+    lower: Sequence[Entry],
+    upper: Sequence[Entry],
+    above: frozenset[Hashable] | None,
+    below: frozenset[Hashable],
+) -> Made:
+    """Index of a lower record to index of the upper record it answers, and how that is known.
+
+    Args:
+        above: Ids on record at the boundaries above the lower one; None: only ids tell calls apart.
+        below: Ids on record below the upper boundary, down to the lower one.
+    """
     made: Made = {}
     taken: set[int] = set()
     # Set-up and evaluation repeat the agent's ids and payloads; they are nobody's run of its calls.
@@ -153,6 +168,10 @@ def _link(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made:
     _by_keys(lower, upper, _PAYLOAD_STEPS, made, taken)
     _repeats(lower, upper, made)
     _by_position(lower, upper, made, taken)
+    if above is not None:
+        lows = [entry for entry in _told_apart(lower, above) if entry.index not in made]
+        ups = [entry for entry in _told_apart(upper, below) if entry.index not in taken]
+        _renumbered(lows, ups, made, taken)
     _only_one_left(lower, upper, made, taken)
     return made
 
@@ -346,6 +365,38 @@ def _by_position(
                 index = free[up.declared.key].popleft()
                 made[low.index] = (index, LinkedBy.POSITION)
                 taken.add(index)
+
+
+def _told_apart(entries: Sequence[Entry], elsewhere: frozenset[Hashable]) -> list[Entry]:
+    """Records whose ids are each one call's own, and are on record nowhere else."""
+    repeated = _repeated_ids(entries)
+    return [
+        entry
+        for entry in entries
+        if entry.call.call_id not in repeated
+        and _id(entry) not in elsewhere
+        and entry.call.call_id is not None
+        and _may_be_matched(entry.call)
+        and not _was_refused(entry)
+    ]
+
+
+def _renumbered(lows: Sequence[Entry], ups: Sequence[Entry], made: Made, taken: set[int]) -> None:
+    """Calls whose ids changed on their way, of each payload as many on both sides, in order.
+
+    Where one side holds more of a payload, one of them may be of a call that is not on record, and
+    nothing says which.
+    """
+    sides: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, entries in enumerate((lows, ups)):
+        for entry in entries:
+            sides[entry.declared.key][side].append(entry.index)
+    for low, up in sides.values():
+        if len(low) == len(up):
+            made.update(
+                {one: (other, LinkedBy.PAYLOAD) for one, other in zip(low, up, strict=True)}
+            )
+            taken.update(up)
 
 
 def _only_one_left(
