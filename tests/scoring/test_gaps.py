@@ -95,6 +95,23 @@ def test_calls_of_set_up_carry_what_ids_they_like():
     assert "record-absent" not in [cause.code for cause in score(ASKED, made).causes]
 
 
+ONE, OTHER = ({"call_id": None, "args": {"n": n}} for n in (1, 2))
+
+
+def test_a_run_that_equals_a_request_which_the_adapter_lost_is_no_change_of_another():
+    made = evidence(
+        [model_call(**ONE), model_call(**OTHER)], [adapter_call(**ONE)], [execution(**OTHER)]
+    )
+
+    assert [cause.code for cause in score(None, made).causes] == ["record-absent"]
+
+
+def test_a_run_that_equals_an_earlier_form_of_its_own_call_is_a_change_of_it():
+    made = evidence([model_call(**ONE)], [adapter_call(**OTHER)], [execution(**ONE)])
+
+    assert places(score(None, made))[0] == ("adapter", "value_changed", "/n", "model/0")
+
+
 def test_a_tool_that_the_model_side_could_not_see_has_no_request_to_miss():
     seen = {MODEL: Observed(tools=frozenset({"other"})), ADAPTER: NOTHING, EXECUTOR: ALL}
     made = evidence([], None, [execution()], observed=seen)

@@ -96,6 +96,10 @@ def build_chains(evidence: Evidence, declared: Declared) -> list[Links]:
         skip = _link(here, by_boundary[seen[0]], above, ids[n] | ids[n - 1]) if n > 1 else {}
         for entry in here:
             chain = None
+            if _is_nearer(entry.index, over, skip):
+                passed = home[seen[0], skip[entry.index][0]]
+                if not passed.at(seen[n - 1]):
+                    del over[entry.index]
             if entry.index in over:
                 index, how = over[entry.index]
                 chain = home[seen[n - 1], index]
@@ -114,6 +118,12 @@ def build_chains(evidence: Evidence, declared: Declared) -> list[Links]:
         lead = chain.lead
         chain.key = _key(lead, repeated[lead.boundary])
     return chains
+
+
+def _is_nearer(index: int, over: Made, skip: Made) -> bool:
+    """Whether a place or a name alone speaks for one request, and likeness for an earlier one."""
+    weak = (LinkedBy.POSITION, LinkedBy.ONLY_ONE_LEFT)
+    return index in over and index in skip and over[index][1] in weak and skip[index][1] not in weak
 
 
 def _entries(evidence: Evidence, boundary: Boundary, declared: Declared) -> list[Entry]:
