@@ -59,9 +59,9 @@ def test_what_stands_between_or_above_the_records_of_a_call_is_missing(asked, bo
     "made",
     [
         evidence([], [adapter_call()], []),
-        evidence([], [], [execution()]),
         evidence([model_call()], [], [execution(call_id="c9")]),
         evidence([], None, [execution()]),
+        evidence(None, [], [execution()]),
     ],
 )
 def test_an_id_that_no_response_gave_is_of_one_that_was_not_recorded(made):
@@ -73,6 +73,7 @@ def test_an_id_that_no_response_gave_is_of_one_that_was_not_recorded(made):
     [
         (evidence([], [adapter_call(call_id=None)], []), ("adapter", "added")),
         (evidence([], [], [execution(call_id=None)]), ("executor", "not_requested")),
+        (evidence([], [], [execution()]), ("executor", "not_requested")),
         (
             evidence(
                 [model_call(call_id=None)],

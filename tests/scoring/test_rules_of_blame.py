@@ -57,20 +57,20 @@ def test_a_declared_change_that_was_not_made_is_the_adapters(declared, due_value
 @pytest.mark.parametrize(
     "whole",
     [
-        Completeness(made={"model": 1, "adapter": 1, "executor": 2}),
-        Completeness(last_seq=4, missing_seqs=(), dropped=0),
+        Completeness(made={"model": 1, "executor": 2}),
+        Completeness(last_seq=3, missing_seqs=(), dropped=0),
     ],
 )
 def test_a_run_under_an_unknown_id_was_not_requested_where_nothing_can_be_missing(whole):
     made = evidence(
         [model_call()],
-        [adapter_call()],
+        None,
         [execution(), execution(call_id="c9", args={"n": 9})],
         completeness=whole,
     )
 
     assert said(score(case(due()), made)) == ("fail", "executor", "executor")
-    lost = evidence(made.model, made.adapter, made.executor)
+    lost = evidence(made.model, None, made.executor)
     assert score(case(due()), lost).status == "inconclusive"
 
 

@@ -76,6 +76,8 @@ def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cau
     """Calls that carry an id which no earlier record gave: the one that gave it is missing.
 
     Where a provider gives no ids the adapter makes its own, and these say nothing of a response.
+    Where two boundaries watched and neither knows the id, two records would have to be missing for
+    one call: then the call is what it looks like, one that nobody asked for.
     """
     givers = [b for b in (Boundary.MODEL, Boundary.ADAPTER) if _gives_ids(evidence.at(b))]
     given = {b: {canonical(call.call_id) for call in evidence.at(b)} for b in givers}
@@ -91,7 +93,7 @@ def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cau
         ]
         if any(canonical(call.call_id) in given[boundary] for boundary in earlier):
             continue  # one more record under an id that is known
-        if any(evidence.sees(boundary, call.name) for boundary in earlier):
+        if sum(evidence.sees(boundary, call.name) for boundary in earlier) == 1:
             yield _missing(f"{_shown(call)}, and no earlier record gave that id")
             return
 
