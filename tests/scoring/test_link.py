@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -188,6 +189,20 @@ def test_of_equal_calls_without_ids_one_that_changed_is_linked_for_sure(place):
 
     assert [len(chain) for chain in chains] == [2, 2, 2]
     assert how[f"executor/{place}"] is LinkedBy.POSITION
+
+
+@pytest.mark.parametrize("asked", list(product([A, B], repeat=3)))
+@pytest.mark.parametrize("place", range(3))
+def test_one_change_among_calls_without_ids_is_always_the_adapters(asked, place):
+    ran = [*asked[:place], C, *asked[place + 1 :]]
+    made = evidence(
+        unnamed(model_call, *asked), unnamed(adapter_call, *ran), unnamed(execution, *ran)
+    )
+
+    verdict = score(None, made)
+
+    assert said(verdict) == ("fail", "adapter", "adapter")
+    assert [place[:3] for place in places(verdict)] == [("adapter", "value_changed", "/n")]
 
 
 @pytest.mark.parametrize("asked", [no_plan(), case(*[due(rules={"/n": TWO}, args={})] * 2)])
