@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Optional, Union
 
 import pytest
 
+import agenttrace
 from agenttrace import ToolContract, trace
 from agenttrace.capture._signature_schema import schema_of_parameters
 from agenttrace.domain import Tools
@@ -166,3 +167,32 @@ def test_a_declaration_that_is_no_json_leaves_the_run_whole():
 def test_a_contract_of_another_kind_is_refused_where_it_is_written():
     with pytest.raises(ConfigurationError, match="takes a ToolContract, not dict"):
         trace(contract={"rename": {}})  # type: ignore[call-overload]
+
+
+def test_a_schema_that_holds_itself_ends():
+    own: dict[str, Any] = {"type": "object", "properties": {}}
+    own["properties"]["again"] = own
+
+    @trace(contract=ToolContract(schema=own))
+    def refund(amount: int) -> int:
+        return amount
+
+    found = stated_after(lambda: refund(1))
+
+    assert found.contracts["refund"].schema is not None
+
+
+def test_a_contract_that_cannot_be_kept_is_a_loss_that_the_run_says(monkeypatch):
+    monkeypatch.delenv("AGENTTRACE_STRICT", raising=False)
+
+    @trace(contract=ToolContract(rename={"a": "amount"}, fold_case="b"))  # type: ignore[arg-type]
+    def refund(amount: int) -> int:
+        return amount
+
+    with recording() as recorded:
+        refund(1)
+    evidence = recorded.evidence()
+
+    assert evidence.tools.contracts == {}
+    assert list(evidence.completeness.lost) == ["error:noting what a tool declares"]
+    assert agenttrace.score(None, evidence).status == "inconclusive"

@@ -68,8 +68,26 @@ def test_each_object_of_the_list_is_a_call_of_its_own():
         ([{"a": {"n": 1}}], r"a\.n"),
         ([{"a": {"n": []}}], "list of accepted values"),
         ([{"a": {"n": [{"x": 1}]}}], r"a\.n\.x"),
+        ([{"": {}}], "function's name"),
+        ([{1: {}}], "function's name"),
+        ([{"a": {1: [2]}}], "as a parameter of 'a'"),
+        ([{"a": {"n": [float("inf")]}}], r"a\.n.*not finite"),
+        ([{"a": {"n": [object()]}}], r"a\.n.*JSON cannot hold"),
     ],
 )
 def test_another_form_is_refused_with_its_place(answers, said):
     with pytest.raises(InvalidCaseError, match=said):
         required_from_accepted(answers)
+
+
+def test_values_nested_to_any_depth_are_read_or_refused():
+    deep: Any = 1
+    for _ in range(5_000):
+        deep = [deep]
+    (call,) = required_from_accepted([{"a": {"n": [deep]}}])
+
+    assert call.arguments["n"] is deep
+    for _ in range(200):
+        deep = {"n": [deep]}
+    with pytest.raises(InvalidCaseError, match="nested more than"):
+        required_from_accepted([{"a": {"n": [deep]}}])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, ConfigDict, Field
 
 from agenttrace import ToolContract, tool_contract, trace
 from agenttrace.errors import ConfigurationError
@@ -58,6 +58,16 @@ def test_the_aliases_of_a_model_are_renames():
     assert contract.schema["required"] == ["orderId", "amount"]
 
 
+class Chosen(BaseModel):
+    a: int = Field(validation_alias=AliasChoices("A", "first", "a"))
+    b: int = Field(validation_alias=AliasPath("B"))
+    c: int = Field(validation_alias=AliasPath("C", 0))
+
+
+def test_each_choice_of_an_alias_is_a_rename_and_a_path_into_a_value_is_none():
+    assert tool_contract(Chosen).rename == {"A": "a", "first": "a", "B": "b"}
+
+
 def refund(order_id: str, amount: float, *, note: str | None = None) -> None:
     """Refund."""
 
@@ -77,6 +87,23 @@ class Shop:
         """Refund."""
 
 
+class Receipt:
+    def __init__(self, n: int) -> None:
+        """Made by a tool that is a class."""
+
+
+def named_cls(cls: str) -> None:
+    """A plain function, whose first parameter has the name of a class method's."""
+
+
+def harmful(n: "1 / 0") -> None:  # type: ignore[valid-type]  # noqa: UP037
+    """Annotated by an expression that raises."""
+
+
+def unfinished(n: "int[") -> None:  # type: ignore[syntax]  # noqa: F722
+    """Annotated by what is no expression."""
+
+
 @pytest.mark.parametrize(
     ("function", "types", "is_closed"),
     [
@@ -86,7 +113,11 @@ class Shop:
         (Shop().refund, {"order_id": "string", "context": None}, True),
         (Shop.refund, {"order_id": "string", "context": None}, True),
         (Shop().unknown, {"order_id": None}, True),
-        (Shop(), {"n": None}, True),
+        (Shop(), {"n": "integer"}, True),
+        (Receipt, {"n": "integer"}, True),
+        (named_cls, {"cls": "string"}, True),
+        (harmful, {"n": None}, True),
+        (unfinished, {"n": None}, True),
         (lambda: None, {}, True),
         (lambda n=object, **_: None, {"n": None}, False),
     ],
@@ -128,6 +159,7 @@ class Broken(BaseModel):
     ("source", "words", "said"),
     [
         (3, {}, "not int"),
+        (BaseModel, {}, "has no fields"),
         ({"name": "refund"}, {}, "no type: object and no properties"),
         (SCHEMA, {"normalize": {"n": "nope"}}, "unknown normalizer 'nope'"),
         (SCHEMA, {"unit": {"n": "100"}}, "not a unit"),

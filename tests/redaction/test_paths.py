@@ -112,3 +112,25 @@ def test_a_rule_is_compared_at_a_place_that_a_path_or_a_field_around_it_hides(va
             asked = due("t", around, rules={place: rule("equals", operand)})
 
             assert score(case(asked), seen, redactor=REDACTOR).status is status
+
+
+def test_paths_reach_what_schemas_state():
+    mask = Redactor(b"k" * 32, paths=["/opt/answer", "/lines/*/answer"]).for_run()
+    secret = "blue-hunter22"
+    answer = {"type": "string", "default": secret, "enum": [secret, "other"], "examples": [secret]}
+    schema = {
+        "type": "object",
+        "properties": {
+            "opt": {"default": {"answer": secret}, "anyOf": [{"properties": {"answer": answer}}]},
+            "lines": {"items": {"properties": {"answer": answer}}},
+            "password": {"type": "string", "pattern": f"^{secret}$"},
+        },
+        "required": ["opt"],
+    }
+
+    masked = mask.mask_schema(schema)
+
+    assert secret not in repr(masked)
+    assert masked["required"] == ["opt"]  # type: ignore[index,call-overload]
+    alike = mask.mask_arguments({"opt": {"answer": secret}})["opt"]
+    assert masked["properties"]["opt"]["default"] == alike  # type: ignore[index,call-overload]

@@ -156,3 +156,13 @@ def test_galtea_compares_sets_of_names():
 
     assert verdict.galtea_tool_correctness == 1
     assert verdict.boundaries[Boundary.EXECUTOR].counts.tp == 0
+
+
+@pytest.mark.parametrize("pointers", [("/l/0", "/l/1"), ("/l/1", "/l/0"), ("/l/10", "/l/2")])
+def test_rules_for_items_of_one_list_hold_in_any_order(pointers):
+    items = list(range(11))
+    rules = {pointer: rule("equals", int(pointer.split("/")[2])) for pointer in pointers}
+    left = [n for n in items if f"/l/{n}" not in pointers]
+    asked = due(args={"l": left}, rules=rules)
+
+    assert fits(asked, CallForm("refund", {"l": items}), {})

@@ -8,6 +8,7 @@ import pytest
 
 from agenttrace import score
 from agenttrace.domain import Case, Contract, ToolContract, Tools
+from agenttrace.errors import UnscorableError
 from agenttrace.scoring._number_places import number_places, one_form
 from tests.builders import adapter_call, evidence, execution, model_call
 
@@ -149,3 +150,28 @@ def test_a_mark_of_what_json_cannot_hold_breaks_no_schema():
     cut = {"$cut": {"type": "str", "length": 9, "head": "x"}}
 
     assert judged(cut, cut, text) == ("pass", [])
+
+
+@pytest.mark.parametrize("by", ["offered", "code"])
+def test_a_default_under_the_models_name_is_filled_in_under_the_tools(by):
+    stated = schema(Amount={"type": "number"}, Currency={"type": "string", "default": "USD"})
+    declared = ToolContract(rename={"Amount": "amount", "Currency": "currency"})
+    tools = Tools(contracts={"refund": ToolContract(rename=declared.rename, schema=stated)})
+    if by == "offered":
+        tools = Tools(contracts={"refund": declared}, schemas={"refund": stated})
+    handed = {"amount": 1.0, "currency": "USD"}
+    made = evidence(
+        [model_call(args={"Amount": 1})],
+        [adapter_call(args=handed)],
+        [execution(args=handed)],
+        tools=tools,
+    )
+
+    assert score(None, made).status == "pass"
+
+
+def test_a_recorded_contract_with_an_unknown_normalizer_is_refused_with_its_tool():
+    tools = Tools(contracts={"refund": ToolContract(normalize={"amount": "trimm"})})
+
+    with pytest.raises(UnscorableError, match=r"'refund'.*'trimm'.*Register it"):
+        judged("a", "a", tools)

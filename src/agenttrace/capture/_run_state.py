@@ -289,6 +289,7 @@ class RunState:
         end_ns = max(source().now_ns() if end_ns is None else end_ns, span.start_ns)
         attributes: dict[str, Any] | None = None
         with guard("closing a run", self):
+            masking, stated = self.mask.masking(), self.tools.stated(self)
             with self.tally.lock:
                 # In one go: a record between the count and its manifest would look like a hole.
                 self.tally.revision += 1
@@ -300,7 +301,7 @@ class RunState:
                     open_executions=len(self._open),
                     settled=settled,
                 )
-                payload = self.tools.ending(self.tally.ran, self.mask, manifest)
+                payload = stated.end(manifest, masking)
                 record = self._record(RecordKind.RUN, span, payload, end_ns)
                 plain = record_to_plain(record)
                 self.tally.number(RecordKind.RUN, plain)

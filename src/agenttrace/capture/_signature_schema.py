@@ -46,9 +46,9 @@ def schema_of_parameters(parameters: Iterable[Parameter], left_out: str | None) 
     required: list[JsonValue] = []
     is_closed = True
     for parameter in parameters:
-        if parameter.kind in _REST:
-            is_closed = False
-        elif parameter.name not in (left_out, "cls"):
+        if parameter.kind in _REST or parameter.name == "cls":
+            is_closed = False  # a class method's own, or an argument of that name
+        elif parameter.name != left_out:
             properties[parameter.name] = _schema_of(parameter.annotation)
             if parameter.default is Parameter.empty:
                 required.append(parameter.name)

@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from agenttrace.capture._binding import Binder
 from agenttrace.capture._guard import guard
 from agenttrace.capture._snapshot import snapshot
+from agenttrace.capture._tally import Tally
 from agenttrace.domain import JsonObject, JsonValue, Manifest, Masking, ToolContract
-from agenttrace.records import RunEnd, from_plain, to_plain
+from agenttrace.records import RunEnd, from_plain
 
 
 class RunMasking(Protocol):
     """Masks stated values as those of the run's records are."""
-
-    def masking(self) -> Masking:
-        """How it masks."""
 
     def mask_arguments(self, arguments: JsonObject) -> JsonObject:
         """Values by the names of arguments."""
 
     def mask_schema(self, schema: JsonValue) -> JsonValue:
         """A tool's JSON Schema."""
+
+
+class RunOfTools(Protocol):
+    """A run that knows which tools ran in it."""
+
+    @property
+    def mask(self) -> RunMasking:
+        """What masks its records."""
+
+    @property
+    def tally(self) -> Tally:
+        """What was counted of it."""
+
+    def count_lost(self, cause: str) -> None:
+        """Add one to what was lost."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stated:
+    """What is known of the tools of one run."""
+
+    contracts: dict[str, ToolContract]
+    signatures: dict[str, JsonObject]
+
+    def end(self, manifest: Manifest, masking: Masking) -> RunEnd:
+        """The run's end that says it."""
+        return RunEnd(
+            manifest=manifest,
+            masking=masking,
+            contracts=self.contracts,
+            signatures=self.signatures,
+        )
 
 
 class TracedTools:
@@ -53,25 +83,26 @@ class TracedTools:
         if binder is not None:
             self._binders[name] = binder
 
-    def ending(self, ran: Iterable[str], mask: RunMasking, manifest: Manifest) -> RunEnd:
-        """A run's end, with what was declared of the tools that ran and what they state."""
-        contracts, signatures = {}, {}
-        for name in sorted(ran):
-            with guard("noting what a tool declares", loses=False):
-                declared, binder = self._declared.get(name), self._binders.get(name)
-                if declared is not None:
-                    contracts[name] = _masked(declared, mask)
-                schema = None if binder is None else mask.mask_schema(binder.schema())
-                if isinstance(schema, dict):
-                    signatures[name] = schema
-        return RunEnd(
-            manifest=manifest, masking=mask.masking(), contracts=contracts, signatures=signatures
-        )
+    def stated(self, run: RunOfTools) -> Stated:
+        """What is declared of the tools that ran, and what their signatures state, masked."""
+        contracts: dict[str, ToolContract] = {}
+        signatures: dict[str, JsonObject] = {}
+        for name in sorted(run.tally.ran):
+            declared, binder = self._declared.get(name), self._binders.get(name)
+            if declared is not None:
+                with guard("noting what a tool declares", run):
+                    contracts[name] = _masked(declared, run.mask)
+            if binder is not None:
+                with guard("noting what a signature states", loses=False):
+                    schema = run.mask.mask_schema(binder.schema())
+                    if isinstance(schema, dict):
+                        signatures[name] = schema
+        return Stated(contracts=contracts, signatures=signatures)
 
 
 def _masked(declared: ToolContract, mask: RunMasking) -> ToolContract:
     # Read anew: nobody looked at what it holds, and all of it goes into a file.
-    plain = snapshot(to_plain(declared))
+    plain = snapshot(declared)
     contract = from_plain(ToolContract, plain if isinstance(plain, dict) else {})
     schema = None if contract.schema is None else mask.mask_schema(contract.schema)
     return replace(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agenttrace.contracts._values import described
+from agenttrace.contracts._values import FormError, check_json, described
 from agenttrace.domain import ArgumentRule, JsonObject, JsonValue, RequiredCall, RuleKind
 from agenttrace.errors import InvalidCaseError
 from agenttrace.records import escape
@@ -49,12 +49,16 @@ def _call(answer: Any, where: str) -> RequiredCall:
     if not isinstance(answer, Mapping) or len(answer) != 1:
         raise _other_form(where, f"has {described(answer)} where one function's object is due")
     ((name, parameters),) = answer.items()
+    if not isinstance(name, str) or not name:
+        raise _other_form(where, f"has {described(name)} where a function's name is due")
     if not isinstance(parameters, Mapping):
         raise _other_form(where, f"has {described(parameters)} as the parameters of {name!r:.60}")
     arguments: dict[str, JsonValue] = {}
     rules: dict[str, ArgumentRule] = {}
     for parameter, accepted in parameters.items():
-        place = f"{where}, {name!s:.60}.{parameter!s:.60}"
+        if not isinstance(parameter, str):
+            raise _other_form(where, f"has {described(parameter)} as a parameter of {name!r:.60}")
+        place = f"{where}, {name:.60}.{parameter:.60}"
         choices = _choices(accepted, place)
         is_optional = _LEFT_OUT in choices
         if any(_holds_object(choice) for choice in choices):
@@ -76,6 +80,10 @@ def _choices(accepted: Any, place: str) -> list[JsonValue]:
     if not isinstance(accepted, list | tuple) or not accepted:
         found = f"has {described(accepted)} where a list of accepted values is due"
         raise _other_form(place, found)
+    try:
+        check_json(list(accepted))
+    except FormError as error:
+        raise _other_form(place, error.found) from None
     choices: list[JsonValue] = []
     for choice in accepted:
         choices.append(choice)
@@ -85,9 +93,15 @@ def _choices(accepted: Any, place: str) -> list[JsonValue]:
 
 
 def _holds_object(value: JsonValue) -> bool:
-    if isinstance(value, list | tuple):
-        return any(_holds_object(item) for item in value)
-    return isinstance(value, Mapping)
+    """Whether there is an object in a value or in a list of it, however deep."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            return True
+        if isinstance(one, list | tuple):
+            waiting.extend(one)
+    return False
 
 
 def _schema_of(choices: Sequence[JsonValue], place: str, depth: int) -> JsonObject:

@@ -8,7 +8,15 @@ from dataclasses import replace
 from inspect import Parameter
 from typing import Any, Final, TypeAlias, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+)
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
@@ -57,6 +65,8 @@ def tool_contract(
     aliases: dict[str, str] = {}
     if isinstance(source, Mapping):
         schema = _given_schema(source)
+    elif source is BaseModel:
+        raise _no_schema("BaseModel", TypeError("it is the base of models, and has no fields"))
     elif isinstance(source, type) and issubclass(source, BaseModel):
         aliases = _aliases(source)
         schema = _model_schema(source)
@@ -70,7 +80,7 @@ def tool_contract(
         )
     declared = {
         "unit": unit,
-        "rename": {**aliases, **(rename or {})} or None,
+        "rename": rename,
         "coerce": coerce,
         "drop_null_optional": drop_null_optional,
         "drop_unknown": drop_unknown,
@@ -78,7 +88,8 @@ def tool_contract(
         "normalize": normalize,
         "fold_case": fold_case,
     }
-    return replace(_checked(declared), schema=schema)
+    made = _checked(declared)
+    return replace(made, rename={**aliases, **made.rename}, schema=schema)
 
 
 class _Schema(GenerateJsonSchema):
@@ -128,19 +139,22 @@ def _given_schema(source: Mapping[str, Any]) -> JsonObject:
 def _model_schema(model: type[BaseModel]) -> JsonObject:
     try:
         schema: dict[str, JsonValue] = model.model_json_schema(schema_generator=_Schema)
-    except PydanticUserError as error:
+    except (PydanticUserError, AttributeError) as error:
         raise _no_schema(model.__name__, error) from error
     return schema
 
 
 def _aliases(model: type[BaseModel]) -> dict[str, str]:
     """The names that a model's fields have in JSON, where those are others."""
-    shown = {
-        name: field.validation_alias or field.alias for name, field in model.model_fields.items()
-    }
-    return {
-        alias: name for name, alias in shown.items() if isinstance(alias, str) and alias != name
-    }
+    found: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        alias = field.validation_alias or field.alias
+        choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+        for choice in choices:
+            path = choice.path if isinstance(choice, AliasPath) else [choice]
+            if len(path) == 1 and isinstance(path[0], str) and path[0] != name:
+                found[path[0]] = name
+    return found
 
 
 def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
@@ -151,12 +165,12 @@ def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
     except (ValueError, TypeError) as error:
         raise _no_schema(name, error) from error
     try:
-        hints = get_type_hints(inspect.unwrap(function), include_extras=True)
-    except (NameError, TypeError, AttributeError):
+        hints = get_type_hints(_typed(function), include_extras=True)
+    except Exception:  # noqa: BLE001 - annotations are evaluated, and may be any code
         hints = {}
     fields: dict[str, Any] = {}
     for index, one in enumerate(parameters):
-        if one.kind in _REST or (index == 0 and one.name in ("self", "cls")):
+        if one.kind in _REST or (index == 0 and _is_receiver(function, one.name)):
             continue
         default = ... if one.default is Parameter.empty else one.default
         # By an alias: a parameter may have a name that a model's field may not.
@@ -168,6 +182,20 @@ def _model_of(function: Callable[..., Any]) -> type[BaseModel]:
     except (PydanticUserError, PydanticSchemaGenerationError, NameError) as error:
         raise _no_schema(name, error) from error
     return made
+
+
+def _typed(function: Callable[..., Any]) -> Any:
+    """What holds the annotations of a callable: a class's `__init__`, an object's `__call__`."""
+    function = inspect.unwrap(function)
+    if inspect.isclass(function):
+        return function.__init__
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _is_receiver(function: Callable[..., Any], first: str) -> bool:
+    """Whether the first parameter is the object of a method that was taken from its class."""
+    scope = getattr(inspect.unwrap(function), "__qualname__", "").rpartition(".")[0]
+    return first in ("self", "cls") and bool(scope) and not scope.endswith("<locals>")
 
 
 def _no_schema(name: str, error: Exception) -> ConfigurationError:

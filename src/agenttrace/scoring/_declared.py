@@ -43,7 +43,9 @@ def stated_defaults(contract: Contract, evidence: Evidence) -> Defaults:
         if isinstance(properties, Mapping):
             for name, one in properties.items():
                 if isinstance(one, Mapping) and "default" in one:
-                    found.setdefault(tool, {})[name] = one["default"]
+                    # A schema that the model is offered has the model's names.
+                    own = stated.rename.get(name, name)
+                    found.setdefault(tool, {})[own] = one["default"]
     for call in evidence.executor:
         if call.defaults and call.arguments is not None:
             for name in call.defaults:

@@ -16,9 +16,11 @@ from functools import cached_property
 from typing import Final
 from urllib.parse import unquote_plus
 
-SEPARATORS: Final = re.compile(r"[\s-]+")
+SEPARATORS: Final = re.compile("[\\s\\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
+"""Blanks, and hyphens and dashes of every kind: models write the typographic ones."""
 _UNSEEN: Final = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
 )
 _RUN: Final = re.compile(r"[^\W_]+|[\W_]")
 _FEW: Final = 8
@@ -125,7 +127,7 @@ def _without_entities(text: str) -> str:
 
 
 _DECODINGS: Final[tuple[tuple[str, str, Callable[[str], str]], ...]] = (
-    ("percent-encoded", "%", unquote_plus),
+    ("percent-encoded", "%+", unquote_plus),
     ("as HTML entities", "&", _without_entities),
     ("with JSON escapes", "\\", _unescaped),
 )
@@ -158,8 +160,8 @@ class Message:
     def _decoded(self) -> list[tuple[str, View]]:
         return [
             (name, View(_folded(decode(self.text))))
-            for name, sign, decode in _DECODINGS
-            if sign in self.text
+            for name, signs, decode in _DECODINGS
+            if any(sign in self.text for sign in signs)
         ]
 
     def searches(self, text: str) -> Iterator[tuple[str, View, str]]:

@@ -24,7 +24,7 @@ from agenttrace.domain import (
     RequiredCall,
 )
 from agenttrace.errors import UnscorableError
-from agenttrace.records import at_pointer, canonical, without
+from agenttrace.records import at_pointer, canonical, split_pointer, without
 from agenttrace.scoring._forms import CallForm, pick
 from agenttrace.scoring._opaque import is_cut_down
 from agenttrace.scoring._rules import accepts
@@ -79,11 +79,16 @@ def _taken_apart(
     args: JsonObject, pointers: tuple[str, ...]
 ) -> tuple[list[JsonValue | Missing], str]:
     """What stands at the pointers, and canonical text of all else."""
-    values = []
-    for pointer in pointers:
-        values.append(value_at(args, pointer))
+    values = [value_at(args, pointer) for pointer in pointers]
+    for pointer in sorted(pointers, key=_late_items_first, reverse=True):
         args = without_pointer(args, pointer)
     return values, canonical(args)
+
+
+def _late_items_first(pointer: str) -> list[tuple[int, str]]:
+    """Key by which items of one list stand in order: taking one out moves up all after it."""
+    parts = split_pointer(pointer)
+    return [(int(part) if part.isdecimal() and len(part) < 10 else -1, part) for part in parts]
 
 
 def _accepted(required: RequiredCall, values: Sequence[JsonValue | Missing]) -> bool:

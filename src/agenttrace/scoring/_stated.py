@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agenttrace.domain import Case, Evidence, ToolContract
+from agenttrace.errors import UnscorableError
+from agenttrace.scoring._normalizers import normalizer_names
 
 
 def with_stated(case: Case, evidence: Evidence) -> Case:
@@ -18,11 +20,23 @@ def with_stated(case: Case, evidence: Evidence) -> Case:
     if not recorded and not offered:
         return case
     tools: dict[str, ToolContract] = {**recorded, **contract.tools}
+    for name in recorded.keys() - contract.tools.keys():
+        _check_normalizers(name, recorded[name])
     for name in {*recorded, *offered}:
         known = (contract.tool(name).schema, offered.get(name), recorded.get(name, _NONE).schema)
         schema = next((one for one in known if one is not None), None)
         tools[name] = replace(tools.get(name, _NONE), schema=schema)
     return replace(case, contract=replace(contract, tools=tools))
+
+
+def _check_normalizers(tool: str, declared: ToolContract) -> None:
+    for argument, name in declared.normalize.items():
+        if name not in normalizer_names():
+            raise UnscorableError(
+                f"The contract that is recorded of the tool {tool!r:.60} compares its argument "
+                f"{argument!r:.60} by the normalizer {name!r:.40}, which nobody registered here. "
+                "The run was not judged. Register it first, or correct @trace(contract=...)."
+            )
 
 
 _NONE = ToolContract()
