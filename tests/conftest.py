@@ -23,13 +23,17 @@ settings.load_profile(
 HERE = Path(__file__).parent
 START_PROGRAMS = ("demo/test_demo", "docs", "examples", "collector")
 """Tests that start whole programs, and say little more on a further version of Python."""
-FIRST = (*START_PROGRAMS, "ownership")
+PURE = ("scoring/test_schedules", "scoring/test_removals")
+"""Long tests of code that is the same on every version."""
+FIRST = (*START_PROGRAMS, *PURE, "ownership")
 """Files that take long: begun last, one of them would keep one worker busy and the others idle."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what starts whole programs, and begin with what takes long."""
-    slow, first = (tuple(str(HERE / part) for part in parts) for parts in (START_PROGRAMS, FIRST))
+    slow, first = (
+        tuple(str(HERE / part) for part in parts) for parts in ((*START_PROGRAMS, *PURE), FIRST)
+    )
     for item in items:
         if str(item.path).startswith(slow):
             item.add_marker(pytest.mark.slow)
