@@ -51,7 +51,12 @@ Document = dict[str, Any]
 def read_documents(folder: Path) -> Iterator[Document]:
     """Every field case of a folder, in the order of their names."""
     for path in sorted(folder.glob("*.json")):
-        yield parse_json(path.read_text(encoding="utf-8")).value  # type: ignore[misc]
+        yield read_document(path)
+
+
+def read_document(path: Path) -> Document:
+    """One field case."""
+    return parse_json(path.read_text(encoding="utf-8")).value  # type: ignore[return-value]
 
 
 def case_of(document: Document) -> Case:

@@ -31,7 +31,7 @@ from agenttrace.records import Record, RecordKind, assemble
 from agenttrace.scoring import score
 from agenttrace.testing import isolated
 from tests.cases.judged import shared_folder
-from tests.cases.loader import case_of, evidence_of, read_documents
+from tests.cases.loader import case_of, evidence_of, read_document
 from tests.support.demo_runs import DEMO_WAYS, run_scenario
 from tests.support.made_runs import MadeRun, made_run
 from tests.three_boundary.reader import case_of as recorded_case
@@ -48,7 +48,7 @@ PRODUCT = {
 SEEDS = range(12 if os.environ.get("HYPOTHESIS_PROFILE") == "quick" else 48)
 SHARED = shared_folder()
 RUNS = SHARED / "data" / "three_boundary" / "tau2_runtime.jsonl.gz"
-FIELD_CASES = list(read_documents(SHARED / "cases")) if (SHARED / "cases").is_dir() else []
+FIELD_CASES = sorted((SHARED / "cases").glob("*.json"))
 MODEL, ADAPTER, EXECUTOR = Boundary
 
 
@@ -196,8 +196,9 @@ def test_a_record_of_calls_whose_ids_changed_on_their_way_is_missed():
     assert tried > 10
 
 
-@pytest.mark.parametrize("document", FIELD_CASES, ids=lambda document: document["id"])
-def test_a_field_case_that_passes_is_failed_for_no_lost_record_that_another_speaks_of(document):
+@pytest.mark.parametrize("path", FIELD_CASES, ids=lambda path: path.stem)
+def test_a_field_case_that_passes_is_failed_for_no_lost_record_that_another_speaks_of(path):
+    document = read_document(path)
     whole = evidence_of(document)
     for case in cases_that_pass(case_of(document), whole):
         for lost, _, left in without_each_call(whole):
