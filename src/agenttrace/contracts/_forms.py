@@ -23,6 +23,7 @@ from agenttrace.contracts._values import (
     JsonFields,
     Name,
     Pointer,
+    counted,
     described,
     refuse,
 )
@@ -183,8 +184,8 @@ class CaseForm(Form):
             most = (self.max_calls or {}).get(tool)
             if most is not None and most < least:
                 yield FormError(
-                    f"asks for at least {least} calls of {tool!r:.60} in min_calls and at most "
-                    f"{most} in max_calls",
+                    f"asks for at least {counted(least)} calls of {tool!r:.60} in min_calls and at "
+                    f"most {counted(most)} in max_calls",
                     "no run can do both: lower the one or raise the other",
                     at=("min_calls", tool),
                 )

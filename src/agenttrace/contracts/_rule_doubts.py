@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agenttrace.contracts._form_faults import FormFault
+from agenttrace.contracts._values import counted
 from agenttrace.domain import (
     MISSING,
     ArgumentRule,
@@ -202,15 +203,15 @@ def _fewer_possible(case: Case, tool: str, least: int) -> Iterator[FormFault]:
     if least and any(one.name == tool and one.arguments is None for one in case.forbidden):
         yield FormFault(
             loc=("min_calls", tool),
-            found=f"asks for {least} calls of {tool!r:.60}, and forbidden allows none",
+            found=f"asks for {counted(least)} calls of {tool!r:.60}, and forbidden allows none",
             instead="lower the one or take out the other",
         )
     most = _distinct_keys(case.contract.tool(tool), case.once_per.get(tool))
     if most is not None and least > most:
         yield FormFault(
             loc=("min_calls", tool),
-            found=f"asks for {least} calls of {tool!r:.60}, and once_per leaves {most}: the "
-            "argument there has no more values",
+            found=f"asks for {counted(least)} calls of {tool!r:.60}, and once_per leaves "
+            f"{most}: the argument there has no more values",
             instead="lower it, or take the tool out of once_per",
         )
 

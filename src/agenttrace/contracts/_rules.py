@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from agenttrace.contracts._pattern_search import compile_search
 from agenttrace.contracts._patterns import PatternError, compile_pattern
 from agenttrace.contracts._schema_form import check_schema
-from agenttrace.contracts._values import Count, Form, FormError, Json, Number
+from agenttrace.contracts._values import Count, Form, FormError, Json, Number, counted
 from agenttrace.domain import ArgumentRule, RuleKind
 from agenttrace.scoring import compile_patterns_with, normalizer_names
 
@@ -180,7 +180,8 @@ def _check_ends(form: RangeForm | LengthForm) -> None:
         raise FormError("has neither min nor max", "write one of them, or both")
     if form.min is not None and form.max is not None and form.min > form.max:
         raise FormError(
-            f"has a min of {form.min} above its max of {form.max}, which no value can meet",
+            f"has a min of {counted(form.min)} above its max of {counted(form.max)}, which no "
+            "value can meet",
             "exchange them",
             at=("min",),
         )

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from agenttrace.records import at_pointer
+
+_LARGE: Final = 10**40
 
 
 class FormError(ValueError):
@@ -72,11 +74,18 @@ def described(value: object) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return f"the text {value!r:.60}"
-    if isinstance(value, int) and abs(value) >= 10**40:
+    if isinstance(value, int) and abs(value) >= _LARGE:
         return "a very large integer"
     if isinstance(value, int | float):
         return f"the number {value!r}"
     return f"of type {type(value).__name__}"
+
+
+def counted(number: float) -> str:
+    """A number for a message; Python refuses to write an integer of many digits."""
+    if abs(number) < _LARGE:
+        return str(number)
+    return "10**40 or more" if number > 0 else "-10**40 or less"
 
 
 def check_json(value: Any) -> Any:
@@ -108,7 +117,8 @@ def check_json(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    if value.__class__ not in (int, float) or not math.isfinite(value):
+    is_float = value.__class__ is float
+    if not (math.isfinite(value) if is_float else value.__class__ is int):  # of any length
         raise FormError(f"is {described(value)}, not a number", "write a number")
     return value
 

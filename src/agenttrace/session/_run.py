@@ -34,7 +34,12 @@ from agenttrace.capture import (
     run_context,
 )
 from agenttrace.domain import Case, Evidence, JsonValue, Phase, Run, Verdict
-from agenttrace.errors import AgentTraceError, ConfigurationError, NoRunError
+from agenttrace.errors import (
+    AgentTraceError,
+    ConfigurationError,
+    InvalidCaseError,
+    NoRunError,
+)
 from agenttrace.records import Record
 from agenttrace.session._cases import CaseLike, is_path, read_case
 from agenttrace.session._configure import ensure_configured
@@ -196,6 +201,12 @@ class AgentRun:
         except AgentTraceError as error:
             # The agent runs in any case; whoever asks for the verdict is told.
             self._case_error = error
+            failed("reading a run's case", error, loses=False)
+            return None
+        except Exception as error:  # noqa: BLE001 - no fault of ours costs the run its record
+            self._case_error = InvalidCaseError(
+                os.fspath(case), f"could not be read ({type(error).__name__}: {error!s:.200})"
+            )
             failed("reading a run's case", error, loses=False)
             return None
 
