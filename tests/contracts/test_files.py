@@ -9,6 +9,10 @@ import pytest
 
 from agenttrace.contracts import _yaml, load_cases
 from agenttrace.errors import InvalidCaseError, MissingExtraError, UnreadableFileError
+from agenttrace.records import dump_json
+from agenttrace.scoring import accepts
+
+HUGE = 10**4400
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -216,7 +220,7 @@ def test_a_case_has_one_revision_in_json_and_in_yaml(tmp_path: Path):
         ("id: a\nwhy: !!set {x}\n", 2, "has the tag"),
         ("id: a\nwhy: .nan\n", 2, "quote it if it is text"),
         ("id: a\n<<: {why: x}\n", 2, "merges with <<"),
-        ("id: a\nwhy: \x01\n", None, "is no YAML"),
+        ("id: a\nwhy: \x01\n", 2, "is no YAML"),
     ],
 )
 def test_a_yaml_file_that_does_not_fit_is_refused(
@@ -257,3 +261,79 @@ def test_yaml_without_its_extra_names_the_extra(tmp_path: Path, monkeypatch: pyt
 
     with pytest.raises(MissingExtraError, match=r"agenttrace-otel\[yaml\]"):
         load_cases(write(tmp_path, "c.yaml", "id: a\n"))
+
+
+@pytest.mark.parametrize(
+    "bound", [{"range": {"min": 1, "max": 10**400}}, {"range": {"min": 10**400}}]
+)
+def test_a_bound_of_any_length_is_read_and_judges(tmp_path: Path, bound: dict[str, Any]):
+    due = {"name": "t", "args": {}, "rules": {"/a": bound}}
+
+    (case,) = load_cases(write(tmp_path, "c.json", case_text("a", required=[due])))
+
+    (rule,) = case.required[0].rules.values()
+    assert accepts(rule, 5) is (bound["range"]["min"] == 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"min_calls": {"t": 1}, "max_calls": {"t": 0}}, "at least 1 calls of 't'"),
+        ({"min_calls": {"t": HUGE}, "max_calls": {"t": 0}}, "min_calls"),
+        ({"outcome": {"/a": {"length": {"min": HUGE, "max": 1}}}}, "a min of 10**40 or more"),
+        ({"outcome": {"/a": {"range": {"min": HUGE, "max": 1}}}}, "a min of 10**40 or more"),
+    ],
+)
+def test_numbers_that_cannot_both_hold_are_said_whatever_their_length(
+    tmp_path: Path, fields: dict[str, Any], said: str
+):
+    text = dump_json({"id": "a", **fields})
+
+    reason = fault(write(tmp_path, "c.json", text))[2]
+
+    assert said in reason
+    assert "sys." not in reason
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ('id: a\nintent: "x\\UFFFFFFFF"\n', 2, "an escape stands for no character"),
+        ('id: a\nintent: "x\\U00110000"\n', 2, "an escape stands for no character"),
+        ("id: a\nrequired:\n- name: t\n  args:\n    x: 1\n    y: 1e999\n", 6, "1e999"),
+        ("id: a\nintent: x\x07\n", 2, "the character 0x7"),
+        ("id: a\nintent: 'x\u2028y\x85z'\nfoo: 1\n", 3, "foo is an unknown field"),
+        ("id: a\r\nintent: x\r\nfoo: 1\r\n", 3, "foo is an unknown field"),
+        (f"id: a\nintent: {'[' * 2000}\n", 2, "nested too deeply to be read as YAML"),
+    ],
+)
+def test_what_yaml_cannot_say_is_said_with_the_line_that_an_editor_shows(
+    tmp_path: Path, text: str, line: int, reason: str
+):
+    pytest.importorskip("yaml")
+    path = tmp_path / "c.yaml"
+    path.write_bytes(text.encode())
+
+    found = fault(path)
+
+    assert found[1] == line
+    assert reason in found[2]
+
+
+def test_integers_and_lists_of_any_length_are_read_from_yaml(tmp_path: Path):
+    pytest.importorskip("yaml")
+    text = f"id: a\nrequired:\n- name: t\n  args: {{n: {'9' * 4400}, l: [1, 2]}}\n"
+
+    (case,) = load_cases(write(tmp_path, "c.yaml", text))
+
+    assert case.required[0].arguments["n"] == 10**4400 - 1
+
+
+def test_only_values_that_aliases_repeat_are_bounded(tmp_path: Path, monkeypatch):
+    pytest.importorskip("yaml")
+    monkeypatch.setattr(_yaml, "_MOST_REPEATED", 10)
+    long = f"id: a\nrequired:\n- name: t\n  args: {{l: {list(range(50))}}}\n"
+    repeated = long + f"- name: t\n  args: {{k: &k [1, 2, 3], l: [{', '.join(['*k'] * 3)}]}}\n"
+
+    assert len(load_cases(write(tmp_path, "c.yaml", long))) == 1
+    assert "once aliases are resolved" in fault(write(tmp_path, "d.yaml", repeated))[2]

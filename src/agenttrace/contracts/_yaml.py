@@ -7,17 +7,21 @@ other plain text is text.
 
 from __future__ import annotations
 
+import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
+from agenttrace.domain import JsonValue
 from agenttrace.errors import InvalidCaseError, MissingExtraError
-from agenttrace.records import Loc, Place
+from agenttrace.records import JsonTextError, Loc, Place, parse_json
 
-_MOST_VALUES: Final = 100_000
+_MOST_REPEATED: Final = 100_000
 """Aliases can make a small file a huge value."""
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _TAG: Final = "tag:yaml.org,2002:"
 _NOTATIONS: Final = (
     ("null", re.compile(r"(?:~|null|Null|NULL|)\Z"), ("~", "n", "N", "")),
@@ -62,18 +66,46 @@ def read_yaml(
     loader: Any = type("CaseLoader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": {}})
     for name, pattern, first in _NOTATIONS:
         loader.add_implicit_resolver(_TAG + name, pattern, list(first))
+    lines = _Lines(text)
     try:
-        for node in yaml.compose_all(text, Loader=loader):
-            yield _Values(where, refuse).document(node)
+        reader = loader(text)
+    except yaml.reader.ReaderError as error:
+        reason = f"is no YAML (the character {error.character:#x} is not allowed)"
+        refuse(InvalidCaseError(where, reason, line=lines.at(error.position)))
+        return
+    try:
+        while reader.check_node():
+            yield _Values(where, lines, refuse).document(reader.get_node())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-        line = None if mark is None else mark.line + 1
+        line = None if mark is None else lines.of(mark)
         refuse(InvalidCaseError(where, f"is no YAML ({reason})", line=line))
     except RecursionError:
-        refuse(InvalidCaseError(where, "is nested too deeply to be read", instead="nest it less"))
+        line = lines.of(reader.get_mark())
+        reason = "is nested too deeply to be read as YAML"
+        instead = "nest it less, or write it as JSON"
+        refuse(InvalidCaseError(where, reason, line=line, instead=instead))
+    except (ValueError, OverflowError):  # what PyYAML lets out of an escape beyond Unicode
+        reason = "is no YAML (an escape stands for no character)"
+        refuse(InvalidCaseError(where, reason, line=lines.of(reader.get_mark())))
     except _TooMuchError as error:
         refuse(error.fault)
+    finally:
+        reader.dispose()
+
+
+class _Lines:
+    """Lines as editors count them: PyYAML also ends one at U+0085, U+2028 and U+2029."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [found.end() for found in _LINE_END.finditer(text)]
+
+    def at(self, index: int) -> int:
+        return bisect_right(self._starts, index) + 1
+
+    def of(self, mark: Any) -> int:
+        return self.at(mark.index)
 
 
 class _TooMuchError(Exception):
@@ -87,24 +119,29 @@ class _TooMuchError(Exception):
 class _Values:
     """Turns nodes into JSON values and notes their lines."""
 
-    def __init__(self, where: str, refuse: Callable[[InvalidCaseError], None]) -> None:
+    def __init__(
+        self, where: str, lines: _Lines, refuse: Callable[[InvalidCaseError], None]
+    ) -> None:
         self.where = where
+        self._lines = lines
         self._refuse = refuse
         self.made = YamlDocument()
         self.open: set[int] = set()
-        self.count = 0
+        self.seen: set[int] = set()
+        self.repeated = 0
 
     def document(self, node: Any) -> YamlDocument:
         self.made.value = self.of(node, ())
         return self.made
 
     def of(self, node: Any, loc: Loc, key_node: Any = None) -> Any:
-        self.count += 1
-        if self.count > _MOST_VALUES:
-            reason = f"holds more than {_MOST_VALUES} values once aliases are resolved"
-            raise _TooMuchError(InvalidCaseError(self.where, reason, line=_line(node)))
-        line = _line(node)
-        key_line = line if key_node is None else _line(key_node)
+        line = self.line(node)
+        self.repeated += id(node) in self.seen
+        self.seen.add(id(node))
+        if self.repeated > _MOST_REPEATED:
+            reason = f"repeats more than {_MOST_REPEATED} values once aliases are resolved"
+            raise _TooMuchError(InvalidCaseError(self.where, reason, line=line))
+        key_line = line if key_node is None else self.line(key_node)
         self.made.places[loc] = Place(line=line, key_line=key_line)
         kind = node.id
         if kind == "scalar":
@@ -158,22 +195,30 @@ class _Values:
             return self.refuse(node, reason, loc, instead="quote it if it is text")
         return self.refuse(node, f"has the tag {node.tag!r:.60}, which JSON does not know", loc)
 
-    def number(self, node: Any, name: str, loc: Loc) -> int | float | None:
+    def number(self, node: Any, name: str, loc: Loc) -> JsonValue:
         try:
-            return int(node.value) if name == "int" else float(node.value)
-        except ValueError as error:
-            self.refuse(node, f"holds a number that is too long ({error})", loc)
+            # JSON's own reader takes integers of more digits than `int` does.
+            return parse_json(node.value).value if name == "int" else _finite(node.value)
+        except (JsonTextError, ValueError):
+            reason = f"holds the number {node.value:.40}, which is too large"
+            self.refuse(node, reason, loc, instead="write one that is finite, or quote it as text")
             return None
 
     def refuse(self, node: Any, reason: str, loc: Loc | None = None, *, instead: str = "") -> None:
         """Null for what JSON cannot hold, once it is said."""
-        self._refuse(InvalidCaseError(self.where, reason, line=_line(node), instead=instead))
+        self._refuse(InvalidCaseError(self.where, reason, line=self.line(node), instead=instead))
         if loc is not None:
             self.made.unread.add(loc)
 
+    def line(self, node: Any) -> int:
+        return self._lines.of(node.start_mark)
 
-def _line(node: Any) -> int:
-    return int(node.start_mark.line) + 1
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
 
 
 _PATTERNS: Final = {name: pattern for name, pattern, _ in _NOTATIONS}
