@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from agenttrace.contracts._rules import NormalizerName
+from agenttrace.contracts._schema_form import tool_schema
 from agenttrace.contracts._values import Form, FormError, JsonFields, Name, refuse
 from agenttrace.domain import Contract, Envelope, ToolContract
 
@@ -30,6 +31,7 @@ def _unit(value: str) -> str:
 
 Unit = Annotated[str, AfterValidator(_unit)]
 Coercion = Literal["integer", "number", "boolean", "string"]
+ToolSchema = Annotated[JsonFields, AfterValidator(tool_schema)]
 Names = Annotated[list[Name], Field(min_length=1)]
 
 
@@ -73,7 +75,7 @@ class ContractForm(Form):
     """Tool to argument to the normalizer after which values are equal."""
     fold_case: dict[Name, list[Name]] | None = None
     """Tool to arguments compared without case."""
-    schemas: dict[Name, JsonFields] | None = None
+    schemas: dict[Name, ToolSchema] | None = None
     """Tool to the JSON Schema of its arguments."""
     client_side_tools: list[Name] | None = None
     """Tools that the agent's side does not run."""

@@ -116,10 +116,12 @@ def parameter_of(declared: ToolContract, name: str) -> JsonObject:
 
 
 def _types(schema: Any) -> set[str]:
-    """The types that a schema allows, as far as its own `type` says."""
+    """The types that a schema allows, as far as its own `type` says; all, where it is none."""
     stated = schema.get("type", _KINDS) if isinstance(schema, Mapping) else _KINDS
-    names = {stated} if isinstance(stated, str) else set(stated)
-    return names | {"integer"} if "number" in names else names
+    listed = [stated] if isinstance(stated, str) else stated
+    if not isinstance(listed, list | tuple) or any(one not in _KINDS for one in listed):
+        listed = _KINDS
+    return {*listed, "integer"} if "number" in listed else {*listed}
 
 
 def may_fit(schema: JsonObject, value: JsonValue) -> bool:
@@ -220,11 +222,11 @@ def _distinct_keys(declared: ToolContract, pointer: str | None) -> int | None:
     """How many values the argument of `once_per` can have; None where nothing bounds them."""
     parts = split_pointer(pointer) if pointer else ()
     needed: Any = (declared.schema or {}).get("required", ())
-    if len(parts) != 1 or parts[0] not in needed:
+    if len(parts) != 1 or not isinstance(needed, list | tuple) or parts[0] not in needed:
         return None  # a call without the argument is no repeat
     stated = parameter_of(declared, parts[0])
     choices: Any = stated.get("enum")
-    if choices is not None:
+    if isinstance(choices, list | tuple):
         return len({canonical(one) for one in choices})
     return 1 if "const" in stated else {"boolean": 2, "null": 1}.get(str(stated.get("type")))
 

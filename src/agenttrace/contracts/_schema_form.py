@@ -20,6 +20,10 @@ _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "str
 _SCHEMA: Final = frozenset({"additionalProperties", "items", "not"})
 _SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _NAMED: Final = frozenset({"$defs", "properties"})
+_DEFINITIONS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
+"""Where the definition of a tool holds the schema of its arguments."""
+_REFERRING: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+_READ_OF_TOOLS: Final = ("allOf", "anyOf", "enum", "oneOf", "properties", "required", "type")
 _IN_PLACE: Final = frozenset({"allOf", "anyOf", "oneOf"})
 _COUNTS: Final = frozenset(
     {"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"}
@@ -83,6 +87,40 @@ def _faults(root: dict[str, Any]) -> Iterator[FormError]:
         for word, operand in schema.items():
             yield from _of_word(word, operand, (at, word), root)
         yield from _of_ends(schema, at)
+
+
+def tool_schema(value: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a tool's arguments, taken out of a definition as a model is offered it.
+
+    The schema may use more of JSON Schema than a rule's, so only an object that is none is refused.
+    """
+    function = value.get("function")
+    held = function if isinstance(function, dict) else value
+    inside = (held.get(key) for key in _DEFINITIONS)
+    schema: dict[str, Any] = next((one for one in inside if isinstance(one, dict)), value)
+    is_object = schema.get("type") == "object" or "properties" in schema
+    if schema and not is_object and not _REFERRING & schema.keys():
+        listed = ", ".join(schema)
+        raise FormError(
+            f"is an object with {listed:.80}, and no type: object and no properties",
+            "write the JSON Schema of the tool's arguments, or the definition that holds it",
+        )
+    return schema
+
+
+def tool_schema_faults(root: Mapping[str, Any]) -> Iterator[FormError]:
+    """What is no JSON Schema in a tool's own schema, of the keywords that are read of one."""
+    waiting: list[tuple[_At, Any]] = [(None, root)]
+    while waiting:
+        at, schema = waiting.pop()
+        if not isinstance(schema, Mapping):
+            continue
+        waiting += reversed(list(_inner(schema, at)))
+        for word in (one for one in _READ_OF_TOOLS if one in schema):
+            needed = _needed(word, schema[word])
+            if needed is not None:
+                found = f"is {described(schema[word])}, which states nothing"
+                yield FormError(found, f"write {needed}", at=_loc((at, word)))
 
 
 def _inner(schema: Mapping[str, Any], at: _At) -> Iterator[tuple[_At, Any]]:

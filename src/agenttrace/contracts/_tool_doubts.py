@@ -7,6 +7,7 @@ from typing import Final
 
 from agenttrace.contracts._form_faults import FormFault
 from agenttrace.contracts._rule_doubts import Plans, may_fit, parameter_of
+from agenttrace.contracts._schema_form import tool_schema_faults
 from agenttrace.domain import Boundary, Case, RequiredCall, SequenceSide, ToolContract
 from agenttrace.records import Loc, split_pointer
 
@@ -21,6 +22,10 @@ def tool_doubts(case: Case, plans: Plans) -> Iterator[FormFault]:
             yield from _of_required(case, (*loc, index), call)
     for at, tool, name in _named(case):
         yield from _unknown(case, at, tool, name)
+    for tool, declared in case.contract.tools.items():
+        for one in tool_schema_faults(declared.schema or {}):
+            at = ("contract", "schemas", tool, *one.at)
+            yield FormFault(loc=at, found=one.found, instead=one.instead)
 
 
 def _of_required(case: Case, at: Loc, call: RequiredCall) -> Iterator[FormFault]:
