@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.contracts import PatternError, _patterns, check_linear, compile_pattern
+from agenttrace.contracts._pattern_search import compile_search
 from tests.support.steps import hangs
 
 SAFE = [
@@ -102,3 +103,9 @@ def test_no_accepted_pattern_blocks_on_a_long_value(parts: list[tuple[str, str]]
 
     for text in ("a" * 3_000, "ab" * 1_500, "1" * 3_000):
         assert not hangs(lambda text=text: compiled.fullmatch(text + tail), beyond_s=10)
+
+
+@pytest.mark.parametrize("read", [compile_pattern, compile_search])
+def test_a_pattern_of_more_characters_than_are_read_is_refused_at_once(read):
+    with pytest.raises(PatternError, match="longer than the 10000 characters"):
+        read("(a|b)" * 1_000_000)

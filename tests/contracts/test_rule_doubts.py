@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agenttrace.contracts._doubts import doubts
+from agenttrace.domain import ForbiddenCall
 from tests.builders import case, contract, due, no_plan, rule
 
 SCHEMA: dict[str, Any] = {
@@ -65,3 +66,23 @@ def test_more_calls_than_there_are_values_for_once_per_are_doubtful(pointer, lea
     asked = no_plan(min_calls={"pay": least}, once_per={"pay": pointer}, contract=TOOL)
 
     assert found(asked) == [("min_calls", "pay")] * doubtful
+
+
+def test_rules_of_the_end_state_are_compared_until_a_bound(monkeypatch):
+    inner = {f"/a/{name}": rule("equals", 1) for name in "xyz"}
+    asked = no_plan(outcome={"/a": rule("equals", {}), **inner})
+
+    whole = found(asked)
+    monkeypatch.setattr("agenttrace.contracts._rule_doubts._MOST_ASKED", 2)
+
+    assert whole == [("outcome", pointer) for pointer in inner]
+    assert found(asked) == whole[:2]
+
+
+def test_every_required_call_that_is_forbidden_is_doubtful_once_a_rule():
+    calls = [due("pay", {"a": 1}), due("pay", {"a": 2}), due("other", {"a": 1})]
+    never = [("pay", {"a": 2}), ("other", None), ("pay", {"a": 3})]
+    rules = tuple(ForbiddenCall(name=name, arguments=args) for name, args in never)
+    asked = case(*calls, forbidden=rules)
+
+    assert found(asked) == [("required", 1), ("required", 2)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from agenttrace.contracts._form_faults import FormFault
 from agenttrace.contracts._order_doubts import order_doubts
@@ -16,6 +17,9 @@ from agenttrace.contracts._tool_doubts import tool_doubts
 from agenttrace.domain import Case, RequiredCall
 from agenttrace.records import Loc, canonical
 
+Forbidden: TypeAlias = dict[str, dict[str | None, list[int]]]
+"""Tool, and arguments as canonical text (None: any), to places in `forbidden`."""
+
 
 def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
     """Everything about a case that its owner should look at.
@@ -23,8 +27,9 @@ def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
     Args:
         strict: Also name required calls that do not say why.
     """
+    forbidden = _forbidden(case)
     for loc, required in _plans(case):
-        yield from _required_and_forbidden(case, loc, required)
+        yield from _required_and_forbidden(loc, required, forbidden)
         yield from _more_than_allowed(case, loc, required)
         if strict:
             for index, call in enumerate(required):
@@ -47,20 +52,29 @@ def _plans(case: Case) -> Iterator[tuple[Loc, Sequence[RequiredCall]]]:
 
 
 def _required_and_forbidden(
-    case: Case, loc: Loc, required: Sequence[RequiredCall]
+    loc: Loc, required: Sequence[RequiredCall], forbidden: Forbidden
 ) -> Iterator[FormFault]:
+    for place, call in enumerate(required):
+        of_tool = forbidden.get(call.name)
+        if of_tool is None:
+            continue
+        found = of_tool.get(None, [])
+        if not call.rules:
+            found = [*found, *of_tool.get(canonical(call.arguments), [])]
+        for index in found:
+            yield FormFault(
+                loc=(*loc, place),
+                found=f"requires a call of {call.name!r:.60} that forbidden[{index}] forbids",
+                instead="take out the one that is wrong, or give the forbidden call args",
+            )
+
+
+def _forbidden(case: Case) -> Forbidden:
+    found: Forbidden = {}
     for index, rule in enumerate(case.forbidden):
-        for place, call in enumerate(required):
-            if call.name == rule.name and (
-                rule.arguments is None
-                or (not call.rules and canonical(call.arguments) == canonical(rule.arguments))
-            ):
-                way = f"forbidden[{index}]"
-                yield FormFault(
-                    loc=(*loc, place),
-                    found=f"requires a call of {call.name!r:.60} that {way} forbids",
-                    instead="take out the one that is wrong, or give the forbidden call args",
-                )
+        text = None if rule.arguments is None else canonical(rule.arguments)
+        found.setdefault(rule.name, {}).setdefault(text, []).append(index)
+    return found
 
 
 def _more_than_allowed(

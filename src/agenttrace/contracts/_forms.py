@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from agenttrace.contracts._contract_form import ContractForm
 from agenttrace.contracts._order_forms import Order, Rules, SequenceForm, StatesForm
+from agenttrace.contracts._pointers import PointerTree
 from agenttrace.contracts._rules import RuleForm
 from agenttrace.contracts._values import (
     Count,
@@ -51,16 +52,17 @@ class RequiredForm(Form):
         return self
 
     def _twice_said(self) -> Iterator[FormError]:
+        tree = PointerTree(self.rules)
         for pointer in self.rules:
             at = ("rules", pointer)
             if at_pointer(self.args, pointer, MISSING) is not MISSING:
                 yield FormError(
                     f"gives {pointer:.60} both a literal in args and a rule", "keep one", at=at
                 )
-            above = next((p for p in self.rules if pointer.startswith(f"{p}/")), None)
-            if above is not None:
+            around = tree.around(pointer)
+            if around:
                 yield FormError(
-                    f"has a rule for {pointer:.60} inside the rule for {above:.60}",
+                    f"has a rule for {pointer:.60} inside the rule for {around[0]:.60}",
                     "keep one",
                     at=at,
                 )

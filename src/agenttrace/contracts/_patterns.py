@@ -34,6 +34,7 @@ from agenttrace.contracts._pattern_text import (
 from agenttrace.scoring import TextMatcher
 
 MOST_WAYS: Final = 1_000
+MOST_CHARACTERS: Final = 10_000
 MOST_REPEATS: Final = 10_000
 
 
@@ -88,6 +89,10 @@ def check_syntax(pattern: str) -> re.Pattern[str]:
     Raises:
         PatternError: It is no pattern.
     """
+    if len(pattern) > MOST_CHARACTERS:
+        raise PatternError(
+            f"{pattern!r:.80} is longer than the {MOST_CHARACTERS} characters that are read"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)
