@@ -129,7 +129,19 @@ def test_a_run_of_an_unknown_case_is_an_error_of_its_row_alone(cli, folder: Path
 
     assert said.code == 2
     assert [row["run_id"] for row in said.rows] == ["run-2"]
-    assert "error [unknown-case]: No case 'gone' was found" in said.err
+    assert "error [unknown-case]: run run-1 in e.jsonl: No case 'gone' was found" in said.err
+
+
+def test_that_the_cases_which_runs_name_were_not_asked_is_noted(cli, folder: Path):
+    write_artifact("e.jsonl", [*refund_run("run-1"), *refund_run("run-2", case_id="b")])
+    write_artifact("none.jsonl", refund_run("run-3", case_id=None))
+    write_cases(Path("cases.json"), "refund", "b")
+    note = "note: 2 runs name their cases, and those cases were not asked"
+
+    assert note in cli("score", "e.jsonl", "none.jsonl").err
+    assert note in cli("score", "e.jsonl", "--json").err
+    assert "not asked" not in cli("score", "none.jsonl").err
+    assert "not asked" not in cli("score", "e.jsonl", "--cases", "cases.json").err
 
 
 def test_a_run_of_another_revision_is_noted(cli, folder: Path):
@@ -333,7 +345,7 @@ def test_judging_saved_evidence_loads_no_tracer(folder: Path, command: str):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
 
-    assert done.stderr.strip() == ""
+    assert done.stderr.splitlines()[-1] == ""
 
 
 def masked_run(key: str) -> tuple[Record, ...]:
@@ -399,7 +411,7 @@ def test_a_closed_stream_leaves_the_exit_code(closed, path, code, folder: Path):
 
 
 def test_a_byte_order_mark_before_evidence_is_passed_over(cli, folder: Path):
-    write_artifact("e.jsonl", refund_run())
+    write_artifact("e.jsonl", refund_run(case_id=None))
     Path("e.jsonl").write_bytes(BOM_UTF8 + Path("e.jsonl").read_bytes())
 
     said = cli("score", "e.jsonl")

@@ -54,6 +54,22 @@ def test_a_folder_that_is_not_there_is_named(words, kept, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("words", [("score",), ("show", "run-1")], ids=str)
+@pytest.mark.parametrize("is_there", [True, False])
+def test_before_anything_was_recorded_that_is_what_is_said(
+    words, is_there, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    if is_there:
+        (tmp_path / ".agenttrace" / "runs").mkdir(parents=True)
+
+    assert main([*words]) == 2
+    said = capsys.readouterr().err
+    assert "[no-run]" in said
+    assert "nothing was recorded yet in" in said
+    assert "permission" not in said
+
+
+@pytest.mark.parametrize("words", [("score",), ("show", "run-1")], ids=str)
 def test_without_a_folder_a_path_is_asked_for(words, kept, capsys, monkeypatch):
     monkeypatch.setenv("AGENTTRACE_EVIDENCE", "off")
 

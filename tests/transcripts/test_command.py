@@ -202,7 +202,7 @@ def test_a_row_of_an_unknown_case_is_an_error_of_itself_alone(cli):
 
     assert said.code == 2
     assert [row["case_id"] for row in said.rows] == ["a"]
-    assert "error [unknown-case]: No case 'gone' was found" in said.err
+    assert "error [unknown-case]: log.jsonl:1: No case 'gone' was found" in said.err
 
 
 def test_a_case_or_an_option_that_asks_for_the_executor_cannot_be_decided(cli):

@@ -14,7 +14,7 @@ def configured_folder() -> Path:
     A folder below the current one is named from there, as a person would.
 
     Raises:
-        NoRunError: Records are kept in no folder.
+        NoRunError: Records are kept in no folder, or there is nothing in it yet.
     """
     resolved = resolve()
     folder = resolved["evidence"]
@@ -24,6 +24,22 @@ def configured_folder() -> Path:
             "says so). Nothing was read. Name a file or folder of evidence."
         )
     try:
-        return folder.relative_to(Path.cwd())
+        named = folder.relative_to(Path.cwd())
     except (ValueError, OSError):  # it is elsewhere, or the current folder is gone
-        return folder
+        named = folder
+    if not _holds_anything(folder):
+        raise NoRunError(
+            f"No path was named, and nothing was recorded yet in {named}. Nothing was read. Run "
+            "the program that records, or name a file or folder of evidence."
+        )
+    return named
+
+
+def _holds_anything(folder: Path) -> bool:
+    """Whether there is something to read, or to say why it cannot be read."""
+    try:
+        return next(folder.iterdir(), None) is not None
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True

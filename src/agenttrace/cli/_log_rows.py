@@ -48,7 +48,7 @@ class LogRows:
                 yield self._judge(item)
             except AgentTraceError as error:
                 self.has_errors = True
-                say_error(error)
+                say_error(error, of=f"{item.path}:{item.line}")
             progress.at(count, share)
         progress.end()
 

@@ -43,9 +43,13 @@ def say(text: str) -> None:
         print(visible(text), file=sys.stderr)
 
 
-def say_error(error: AgentTraceError) -> None:
-    """Print an error with its stable code."""
-    say(f"error [{error.code}]: {error}")
+def say_error(error: AgentTraceError, *, of: str = "") -> None:
+    """Print an error with its stable code.
+
+    Args:
+        of: The row that it is about.
+    """
+    say(f"error [{error.code}]: {f'{of}: ' if of else ''}{error}")
 
 
 def terminal_width() -> int:

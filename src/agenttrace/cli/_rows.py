@@ -85,7 +85,9 @@ class Rows:
                 yield self.judge(run_id)
             except AgentTraceError as error:
                 self.has_errors = True
-                say_error(error)
+                files = self._evidence.places[run_id]
+                more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+                say_error(error, of=f"run {run_id} in {files[0]}{more}")
             progress.at(count)
 
     def judge(self, run_id: str) -> ScoredRow:
@@ -146,6 +148,13 @@ class Rows:
     @cached_property
     def _runs_of_case(self) -> Counter[str | None]:
         return Counter(run.case_id for run in self._evidence.runs)
+
+    @property
+    def unasked(self) -> int:
+        """How many runs name a case, where no cases were given."""
+        return (
+            0 if self._cases is not None else sum(bool(run.case_id) for run in self._evidence.runs)
+        )
 
     @property
     def carried(self) -> frozenset[str]:

@@ -105,6 +105,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     for line in [*tally.lines(), *(families.lines() if families is not None else ())]:
         (say if options.json else put)(line)
+    _say_unasked(judged.unasked)
     _say_unrun([case_id for case_id in cases or () if case_id not in judged.carried])
     if judged.has_errors or sources.problems or kept.has_errors:
         return 2
@@ -149,6 +150,11 @@ class _Judged:
         """Ids of given cases that rows carry."""
         return set().union(*(part.carried for part in self._parts))
 
+    @property
+    def unasked(self) -> int:
+        """Recorded runs that name a case, where no case was given."""
+        return sum(part.unasked for part in self._parts if isinstance(part, Rows))
+
 
 def _plain(row: ScoredRow, families: FamilyTally | None) -> dict[str, Any]:
     plain = verdict_to_json(row.verdict)
@@ -179,6 +185,16 @@ def _row_text(row: ScoredRow, options: argparse.Namespace) -> str:
         replay=replay,
     )
     return f"{picture}\n"
+
+
+def _say_unasked(runs: int) -> None:
+    if runs:
+        name = "1 run names its case" if runs == 1 else f"{runs} runs name their cases"
+        asked = "that case was" if runs == 1 else "those cases were"
+        say(
+            f"note: {name}, and {asked} not asked: the records of each run were compared with "
+            "each other alone. Give the cases with --cases."
+        )
 
 
 def _say_unrun(case_ids: Iterable[str]) -> None:
