@@ -26,7 +26,7 @@ TOOL = contract("pay", schema=SCHEMA)
 
 def found(asked: Any) -> list[tuple[Any, ...]]:
     """Doubts about rules; those about arguments that a tool lacks have tests of their own."""
-    of_tools = ("leaves out", "none of the parameters")
+    of_tools = ("leaves out", "none of the parameters", "which args do not have")
     return [one.loc for one in doubts(asked) if not any(word in one.found for word in of_tools)]
 
 
@@ -43,7 +43,17 @@ def found(asked: Any) -> list[tuple[Any, ...]]:
         ("/odd", rule("default", "x"), False),
         ("/new", rule("default", 3), False),
         ("/sum/x", rule("default", 3), False),
-        ("/sum", rule("equals", "x"), False),
+        ("/sum", rule("equals", "x"), True),
+        ("/sum", rule("equals", 3), False),
+        ("/sum", rule("one_of", ["x", 3]), False),
+        ("/mode", rule("one_of", ["c", "d"]), True),
+        ("/sum", rule("range", {"min": 1}), False),
+        ("/odd", rule("range", {"min": 1}), True),
+        ("/odd", rule("tolerance", {"value": 1, "abs": 0}), True),
+        ("/odd", rule("length", {"min": 1}), False),
+        ("/sum", rule("length", {"min": 1}), True),
+        ("/sum", rule("regex", "[0-9]"), True),
+        ("/new", rule("regex", "[0-9]"), False),
     ],
 )
 def test_a_rule_that_the_tools_schema_excludes_is_doubtful(pointer, one, doubtful):

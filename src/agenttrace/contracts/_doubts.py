@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from agenttrace.contracts._form_faults import FormFault
 from agenttrace.contracts._order_doubts import order_doubts
+from agenttrace.contracts._place_doubts import call_doubts, order_place_doubts, place_doubts
 from agenttrace.contracts._rule_doubts import rule_doubts
 from agenttrace.contracts._tool_doubts import tool_doubts
 from agenttrace.domain import Case, RequiredCall
@@ -39,6 +40,10 @@ def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
                         found=f"requires a call of {call.name!r:.60} and does not say why",
                         instead="add why, for whoever has to decide when it fails",
                     )
+        yield from place_doubts(case, loc, required)
+        if case.required is not None and (loc != ("required",) or not case.plans):
+            yield from call_doubts(case, loc, required)
+    yield from order_place_doubts(case)
     plans = list(_plans(case))
     yield from tool_doubts(case, plans)
     yield from rule_doubts(case, plans)

@@ -28,6 +28,14 @@ _MOST_ASKED: Final = 200_000
 """Questions about one case after which the others are left: a check has to end."""
 _KINDS = ("array", "boolean", "integer", "null", "number", "object", "string")
 
+_TYPES_OF: Final = {
+    RuleKind.RANGE: {"integer", "number"},
+    RuleKind.TOLERANCE: {"integer", "number"},
+    RuleKind.REGEX: {"string"},
+    RuleKind.LENGTH: {"array", "string"},
+}
+"""The types of which a value may be that such a rule is content with."""
+
 
 def rule_doubts(case: Case, plans: Plans) -> Iterator[FormFault]:
     """Everything about a case's rules that its owner should look at."""
@@ -77,11 +85,14 @@ def _contradicts_itself(at: Loc, rule: ArgumentRule) -> Iterator[FormFault]:
 def _contradicts_tool(
     at: Loc, case: Case, tool: str, pointer: str, rule: ArgumentRule
 ) -> Iterator[FormFault]:
-    """A `schema` or `default` rule that what is known of the tool does not allow."""
+    """A rule that what is known of the tool does not allow."""
     parts = split_pointer(pointer)
-    if len(parts) != 1 or rule.kind not in (RuleKind.SCHEMA, RuleKind.DEFAULT):
+    if len(parts) != 1:
         return
     declared = case.contract.tool(tool)
+    if rule.kind not in (RuleKind.SCHEMA, RuleKind.DEFAULT):
+        yield from _excluded(at, declared, tool, parts[0], rule)
+        return
     stated = parameter_of(declared, parts[0])
     if rule.kind is RuleKind.DEFAULT:
         filled = declared.defaults.get(parts[0], stated.get("default", MISSING))
@@ -108,6 +119,30 @@ def _contradicts_tool(
             found=f"asks for {', '.join(sorted(wanted)) or 'no type'}, and {tool!r:.60} takes "
             f"{', '.join(sorted(taken)) or 'none of these'}",
             instead="ask for a type that the tool takes",
+        )
+
+
+def _excluded(
+    at: Loc, declared: ToolContract, tool: str, name: str, rule: ArgumentRule
+) -> Iterator[FormFault]:
+    """A rule that no value is content with of those that a tool's schema takes."""
+    if any(name in one for one in (declared.coerce, declared.unit, declared.normalize)):
+        return  # the schema may be the one before that change
+    stated = parameter_of(declared, name)
+    listed: Any = {RuleKind.EQUALS: [rule.operand], RuleKind.ONE_OF: rule.operand}.get(rule.kind)
+    wanted = _TYPES_OF.get(rule.kind)
+    if listed is not None and not any(may_fit(stated, one) for one in listed):
+        yield FormFault(
+            loc=(*at, rule.kind),
+            found=f"does not fit the schema of {tool!r:.60}",
+            instead="write a value that the tool takes",
+        )
+    elif wanted is not None and not wanted & _types(stated):
+        yield FormFault(
+            loc=(*at, rule.kind),
+            found=f"asks for {' or '.join(sorted(wanted))}, and {tool!r:.60} takes "
+            f"{', '.join(sorted(_types(stated))) or 'none of these'}",
+            instead="ask for what the tool takes",
         )
 
 
