@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agenttrace.contracts._doubts import doubts
-from agenttrace.domain import ForbiddenCall, Plan
+from agenttrace.domain import ForbiddenCall, LeakRule, Plan
 from tests.builders import case, due, no_plan, rule
 
 ONE = rule("equals", 1)
@@ -73,3 +73,11 @@ def test_a_plan_has_no_place_for_more_calls_than_it_requires():
     assert found(no_plan(min_calls={"refund": 2})) == []
     chosen = case(plans=(few, many), plan_by="any_of", min_calls={"refund": 2})
     assert found(chosen) == [("plans", 0, "required")]
+
+
+def test_what_an_earlier_entry_says_already_is_named():
+    never = [("t", None), ("t", {"a": 1}), ("t", {"a": 1}), ("t", {"a": True})]
+    forbidden = tuple(ForbiddenCall(name=name, arguments=args) for name, args in never)
+    leak = (LeakRule(tool="t", path="/a"), LeakRule(tool="t", path=""), LeakRule(tool="t", path=""))
+
+    assert found(no_plan(forbidden=forbidden, leak=leak)) == [("forbidden", 2), ("leak", 2)]

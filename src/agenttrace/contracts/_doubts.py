@@ -44,6 +44,7 @@ def doubts(case: Case, *, strict: bool = False) -> Iterator[FormFault]:
         if case.required is not None and (loc != ("required",) or not case.plans):
             yield from call_doubts(case, loc, required)
     yield from order_place_doubts(case)
+    yield from _said_twice(case)
     plans = list(_plans(case))
     yield from tool_doubts(case, plans)
     yield from rule_doubts(case, plans)
@@ -80,6 +81,24 @@ def _forbidden(case: Case) -> Forbidden:
         text = None if rule.arguments is None else canonical(rule.arguments)
         found.setdefault(rule.name, {}).setdefault(text, []).append(index)
     return found
+
+
+def _said_twice(case: Case) -> Iterator[FormFault]:
+    """Entries of `forbidden` and `leak` that an earlier one says already."""
+    forbidden = [
+        (one.name, None if one.arguments is None else canonical(one.arguments))
+        for one in case.forbidden
+    ]
+    leaks = [(one.tool, one.path) for one in case.leak]
+    for field, said in (("forbidden", forbidden), ("leak", leaks)):
+        first: dict[tuple[str, str | None], int] = {}
+        for index, one in enumerate(said):
+            if first.setdefault(one, index) != index:
+                yield FormFault(
+                    loc=(field, index),
+                    found=f"says what {field}[{first[one]}] says already",
+                    instead="keep one of them, or correct the one that was meant otherwise",
+                )
 
 
 def _more_than_allowed(
