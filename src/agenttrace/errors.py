@@ -115,7 +115,8 @@ class UnknownCaseError(AgentTraceError):
         listed = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
         super().__init__(
             f"No case {case_id!r} was found, so the run was not judged by one. "
-            f"Known cases: {listed or 'none'}. Check the id, or pass the folder that holds it."
+            f"Known cases: {listed or 'none'}. Check the id, or pass the folder that holds it: "
+            "--cases for a command, configure(cases=...) in a program."
         )
         self.case_id = case_id
 

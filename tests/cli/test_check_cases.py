@@ -442,3 +442,33 @@ def test_checking_cases_loads_no_tracer(tmp_path: Path):
     )
 
     assert done.returncode == 0
+
+
+def test_a_field_far_down_is_named_by_the_ends_of_its_way(rows):
+    depth = 500
+    schema = '{"items":' * depth + '{"typ": 1}' + "}" * depth
+    text = f'{{"id": "a", "outcome": {{"/a": {{"schema": {schema}}}}}}}'
+
+    (row,) = rows("c.json", text)
+
+    assert len(row["field"]) < 400
+    assert row["field"].startswith("outcome['/a'].schema.items")
+    assert row["field"].endswith("….items.items.items.items.items.items.items.typ")
+
+
+def test_the_place_for_editors_is_a_text(rows):
+    (row,) = rows("c.json", '{"id": "a",\n"$schema": ["x"]}')
+
+    assert (row["line"], row["found"]) == (2, "$schema is a list, not the place of a schema")
+
+
+def test_an_empty_name_is_to_be_filled_in(rows):
+    (row,) = rows("c.json", one_case(leak=[{"tool": "", "path": ""}]))
+
+    assert row["instead"] == "fill it in, or take it out"
+
+
+def test_a_pattern_that_leaves_case_aside_is_told_how_else(rows):
+    (row,) = rows("c.json", one_case(outcome={"/a": {"regex": "(?i)yes"}}))
+
+    assert "write [aA], or the rule normalizer" in row["found"]

@@ -90,7 +90,14 @@ def cases_in(
     """Each case of a document, and where in it that stands."""
     value: Any = document.value
     loc: Loc = ()
-    if isinstance(value, dict) and isinstance(value.get(_FOR_EDITORS), str):
+    if isinstance(value, dict) and _FOR_EDITORS in value:
+        named = value[_FOR_EDITORS]
+        if not isinstance(named, str):
+            reason = f"{_FOR_EDITORS} is {described(named)}, not the place of a schema"
+            line = document.line_of((_FOR_EDITORS,))
+            refuse(
+                InvalidCaseError(where, reason, line=line, instead="write a text, or take it out")
+            )
         value = {name: one for name, one in value.items() if name != _FOR_EDITORS}
     if isinstance(value, dict) and "cases" in value:
         for other in sorted(value.keys() - {"cases"}):

@@ -23,6 +23,9 @@ from agenttrace.contracts._rules import LengthForm, RangeForm, RuleForm, Toleran
 from agenttrace.contracts._values import FormError, described
 from agenttrace.records import Loc
 
+_MOST_PARTS: Final = 32
+"""A longer way to a field is shown by its beginning and its end."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FormFault:
@@ -47,7 +50,9 @@ def place_of(loc: Loc) -> str:
     """A field as people write the way to it."""
     if not loc:
         return "the case"
-    parts = (f".{p}" if str(p).isidentifier() else f"[{p!r:.60}]" for p in loc)
+    parts = [f".{p}"[:80] if str(p).isidentifier() else f"[{p!r:.60}]" for p in loc]
+    if len(parts) > _MOST_PARTS:
+        parts[_MOST_PARTS // 2 : -(_MOST_PARTS // 4)] = ["…"]
     return "".join(parts).removeprefix(".")
 
 
@@ -87,7 +92,9 @@ def form_faults(fault: ErrorDetails) -> Iterator[FormFault]:
         yield FormFault(
             loc=loc,
             found=f"is {found}, not {needed}" if needed else f"is {found}: {fault['msg'].lower()}",
-            instead=f"write {needed or 'what docs/reference/cases.md says of it'}",
+            instead="fill it in, or take it out"
+            if kind in ("string_too_short", "too_short")
+            else f"write {needed or 'what docs/reference/cases.md says of it'}",
             is_about_key=is_key,
         )
 

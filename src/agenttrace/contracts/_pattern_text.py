@@ -161,7 +161,10 @@ class _Reader:
         if self.peek == "?":
             self.take()
             if self.take() != ":":
-                raise PatternTextError("has a group with an extension such as lookaround or a name")
+                raise PatternTextError(
+                    "has a group with an extension such as lookaround or a name; for either case "
+                    "of a letter write [aA], or the rule normalizer"
+                )
         inner = self.alternatives(depth + 1)
         if self.take() != ")":
             raise PatternTextError("has an anchor at the end of one alternative only")

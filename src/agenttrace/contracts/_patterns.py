@@ -97,7 +97,9 @@ def check_syntax(pattern: str) -> re.Pattern[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)
             return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
+    except RecursionError:
+        raise PatternError(f"{pattern!r:.80} nests its groups too deeply") from None
+    except (re.error, OverflowError, FutureWarning) as error:
         raise PatternError(f"{pattern!r:.80} is no pattern ({error})") from error
 
 
