@@ -85,9 +85,9 @@ class Rows:
                 yield self.judge(run_id)
             except AgentTraceError as error:
                 self.has_errors = True
-                files = self._evidence.places[run_id]
-                more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-                say_error(error, of=f"run {run_id} in {files[0]}{more}")
+                first, *others = self._evidence.places[run_id]
+                more = f" and {len(others)} more" if others else ""
+                say_error(error, of=f"run {run_id} in {first}{more}")
             progress.at(count)
 
     def judge(self, run_id: str) -> ScoredRow:
