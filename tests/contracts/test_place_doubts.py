@@ -75,6 +75,22 @@ def test_a_plan_has_no_place_for_more_calls_than_it_requires():
     assert found(chosen) == [("plans", 0, "required")]
 
 
+@pytest.mark.parametrize(
+    ("ordered", "is_doubtful"),
+    [
+        (("get", "refund"), True),
+        (("refund", "get"), False),
+        (("get", "see"), False),
+        ((("get", "see"), ("refund", "say")), True),
+        ((("refund", "get"), "say"), False),
+        (("refund", "get", "say"), False),
+    ],
+)
+def test_a_plan_has_the_calls_that_its_own_have_to_wait_for(ordered, is_doubtful):
+    assert found(case(due(), ordered=ordered)) == ([("required",)] if is_doubtful else [])
+    assert found(no_plan(ordered=ordered)) == []
+
+
 def test_what_an_earlier_entry_says_already_is_named():
     never = [("t", None), ("t", {"a": 1}), ("t", {"a": 1}), ("t", {"a": True})]
     forbidden = tuple(ForbiddenCall(name=name, arguments=args) for name, args in never)

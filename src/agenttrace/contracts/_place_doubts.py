@@ -44,6 +44,20 @@ def call_doubts(case: Case, loc: Loc, required: Sequence[RequiredCall]) -> Itera
                 instead="require the others too, or lower min_calls",
             )
 
+    missing: str | None = None
+    for group in case.ordered:
+        names = [group] if isinstance(group, str) else group
+        late = next((name for name in names if due[name]), None)
+        if missing is not None and late is not None:
+            yield FormFault(
+                loc=loc,
+                found=f"requires a call of {late!r:.60} and none of {missing!r:.60}, which ordered "
+                "wants before it",
+                instead="require the one before it too, or correct ordered",
+            )
+            return
+        missing = missing or next((name for name in names if not due[name]), None)
+
 
 def order_place_doubts(case: Case) -> Iterator[FormFault]:
     """Names in `ordered` that others wait for, and that may never be called."""
