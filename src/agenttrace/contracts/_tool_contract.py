@@ -22,13 +22,13 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from agenttrace.contracts._contract_form import ContractForm
 from agenttrace.contracts._form_faults import form_faults
+from agenttrace.contracts._schema_form import tool_schema
+from agenttrace.contracts._values import FormError
 from agenttrace.domain import JsonObject, JsonValue, ToolContract
 from agenttrace.errors import ConfigurationError
 
 ToolSource: TypeAlias = Mapping[str, Any] | type[BaseModel] | Callable[..., Any]
 
-_SCHEMA_KEYS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
-"""Where a tool's definition, as it is offered to a model, holds the schema of its arguments."""
 _REST: Final = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
@@ -122,18 +122,13 @@ def _checked(declared: Mapping[str, Any]) -> ToolContract:
 
 
 def _given_schema(source: Mapping[str, Any]) -> JsonObject:
-    function = source.get("function")
-    held = function if isinstance(function, Mapping) else source
-    schema: Any = next(
-        (held[key] for key in _SCHEMA_KEYS if isinstance(held.get(key), Mapping)), source
-    )
-    if schema and schema.get("type") != "object" and "properties" not in schema:
+    try:
+        return tool_schema(dict(source))
+    except FormError as error:
         raise ConfigurationError(
-            f"tool_contract() was given an object with {', '.join(map(str, schema))[:80]}, and no "
-            "type: object and no properties. Nothing was declared. Pass the JSON Schema of the "
-            "tool's arguments."
-        )
-    return dict(schema)
+            f"What tool_contract() was given {error.found}. Nothing was declared. "
+            f"{error.instead[:1].upper()}{error.instead[1:]}."
+        ) from None
 
 
 def _model_schema(model: type[BaseModel]) -> JsonObject:
