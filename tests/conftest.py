@@ -14,7 +14,7 @@ from agenttrace.session._state import session
 # No deadline: two workers on two cores make single examples slow. In CI the examples are fixed, so
 # that a failure there is one everybody can repeat; further Python versions look at fewer.
 settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "local")

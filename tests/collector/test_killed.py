@@ -15,7 +15,7 @@ from agenttrace.domain import Status, Verdict
 from agenttrace.scoring import score
 from agenttrace.session import AgentRun
 from agenttrace.testing import isolated
-from tests.collector.chain import PROTOCOLS, Chain, Rotel, arrived, chain, exporter_to
+from tests.collector.chain import Chain, Rotel, arrived, chain, exporter_to
 from tests.support.demo_runs import run_scenario, turns_of
 from tests.support.sdk_clients import Way
 
@@ -84,8 +84,9 @@ def wait_for_quiet(found: Chain) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("protocol", "point"), [*(("http", point) for point in POINTS), ("grpc", 0), ("grpc", 1)]
+)
 def test_killed_within_each_run_and_back_for_the_next(
     tmp_path: Path, protocol: str, point: int
 ) -> None:
@@ -110,9 +111,15 @@ def test_killed_within_each_run_and_back_for_the_next(
 
 
 @pytest.mark.parametrize(
-    ("seed", "timeout_s"), [(0, NO_RETRY_S), (1, NO_RETRY_S), (2, NO_RETRY_S), (3, ONE_RETRY_S)]
+    ("protocol", "seed", "timeout_s"),
+    [
+        ("http", 0, NO_RETRY_S),
+        ("http", 1, NO_RETRY_S),
+        ("grpc", 2, NO_RETRY_S),
+        ("http", 3, ONE_RETRY_S),
+        ("grpc", 3, ONE_RETRY_S),
+    ],
 )
-@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_killed_with_what_it_had_taken_and_started_again_within_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str, seed: int, timeout_s: str
 ) -> None:
