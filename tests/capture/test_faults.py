@@ -32,7 +32,7 @@ from agenttrace.capture._retention import retention
 from agenttrace.capture._settler import Settler
 from agenttrace.capture._snapshot import BULK_ITEMS
 from agenttrace.demo._provider import ScriptedCall, ScriptedProvider, Turn
-from agenttrace.domain import Case, Run, Status
+from agenttrace.domain import Case, Run, Status, ToolContract
 from agenttrace.errors import AgentTraceError
 from agenttrace.integrations import instrument, uninstrument
 from agenttrace.integrations import threads as threads_hooks
@@ -77,6 +77,11 @@ class Panic(BaseException):
 
 @agenttrace.trace
 def plain(value: Any) -> Any:
+    return value
+
+
+@agenttrace.trace(contract=ToolContract(rename={"given": "value"}))
+def declared(value: Any) -> Any:
     return value
 
 
@@ -138,6 +143,7 @@ def tools() -> Any:
         list(count(3)),
         held,
         caught(lambda: plain(1, 2)),  # type: ignore[call-arg]
+        declared("a"),
         plain([{"n": n, "tags": ["x", (n,)]} for n in range(BULK_ITEMS)])[-1],
     ]
 
@@ -191,7 +197,12 @@ def broken_off() -> Any:
     ]
 
 
+CASE = Path(__file__).parents[1] / "support" / "case.json"
+
+
 def agent_runs() -> Any:
+    with run(CASE):
+        plain(2)
     with run(agent_version="7") as one, one.phase("setup"), one.agent("billing"):
         one.set_output("done")
         one.event("no such event")

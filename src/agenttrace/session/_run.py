@@ -198,15 +198,13 @@ class AgentRun:
             return None
         try:
             return read_case(case)
-        except AgentTraceError as error:
+        except BaseException as error:  # noqa: BLE001 - no fault of ours costs the run its record
             # The agent runs in any case; whoever asks for the verdict is told.
-            self._case_error = error
-            failed("reading a run's case", error, loses=False)
-            return None
-        except Exception as error:  # noqa: BLE001 - no fault of ours costs the run its record
-            self._case_error = InvalidCaseError(
-                os.fspath(case), f"could not be read ({type(error).__name__}: {error!s:.200})"
-            )
+            if not isinstance(error, AgentTraceError):
+                reason = f"could not be read ({type(error).__name__}: {error!s:.200})"
+                self._case_error = InvalidCaseError(os.fspath(case), reason)
+            else:
+                self._case_error = error
             failed("reading a run's case", error, loses=False)
             return None
 
