@@ -20,9 +20,9 @@ def with_stated(case: Case, evidence: Evidence) -> Case:
     if not recorded and not offered:
         return case
     tools: dict[str, ToolContract] = {**recorded, **contract.tools}
-    for name in recorded.keys() - contract.tools.keys():
+    for name in sorted(recorded.keys() - contract.tools.keys()):
         _check_normalizers(name, recorded[name])
-    for name in {*recorded, *offered}:
+    for name in sorted({*recorded, *offered}):
         known = (contract.tool(name).schema, offered.get(name), recorded.get(name, _NONE).schema)
         schema = next((one for one in known if one is not None), None)
         tools[name] = replace(tools.get(name, _NONE), schema=schema)
