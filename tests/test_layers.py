@@ -21,6 +21,7 @@ PURE = (
     "gate",
     "records",
     "redaction",
+    "repeats",
     "report",
     "scoring",
     "semconv",

@@ -21,6 +21,7 @@ from agenttrace.errors import AgentTraceError, UnwritableFileError
 COMMANDS: Final = {
     "score": "judge saved evidence, against its cases where they are given",
     "show": "show one run: every record side by side, and the verdict",
+    "repeats": "say how often each case passes over several runs, and what differs between them",
     "check-cases": "say all that is wrong with case files, with the line of each fault",
     "case-schema": "print the JSON Schema of case files, by which editors complete and check them",
     "explain": "say what a code of a verdict means, and what to do about it",

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from agenttrace.cli._configured import configured_folder
 from agenttrace.cli._families import FamilyTally, load_families
+from agenttrace.cli._judged import Judged
 from agenttrace.cli._kept import KeptRows, refuse_inputs
-from agenttrace.cli._log_rows import LogRows
 from agenttrace.cli._output import put, put_json, say, terminal_width, wants_colour
-from agenttrace.cli._rows import Rows, ScoredRow
-from agenttrace.cli._sources import Sources, find_sources
+from agenttrace.cli._rows import ScoredRow
+from agenttrace.cli._sources import find_sources
 from agenttrace.contracts import load_cases
-from agenttrace.domain import BOUNDARIES, Boundary, Case, Status
-from agenttrace.readers import read_evidence
+from agenttrace.domain import BOUNDARIES, Boundary, Status
 from agenttrace.readers.transcripts import TranscriptFormat
 from agenttrace.report import Tally, replay_command, terminal_verdict, verdict_to_json, visible
 
@@ -82,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     families = None if options.families is None else FamilyTally(load_families(options.families))
     sources = find_sources(options.paths or [configured_folder()], options.format)
     sources.report_problems()
-    judged = _Judged(sources, cases, Boundary(options.compare) if options.compare else None)
+    judged = Judged(sources, cases, Boundary(options.compare) if options.compare else None)
     given = [*(options.cases or ()), *([options.families] if options.families else ())]
     inside = (file for path in given if path.is_dir() for file in path.rglob("*"))
     refuse_inputs((options.output, options.save), [*given, *inside, *sources.files()])
@@ -122,38 +120,6 @@ def _say_interrupted(
     unsaved = "" if options.save is None else f" and {options.save} was not written"
     rows = "1 row was" if tally.rows == 1 else f"{tally.rows} rows were"
     say(f"error: interrupted: {rows} judged, the others were not{unsaved}. Start it again.")
-
-
-class _Judged:
-    """The rows of recorded evidence, and then those of chat logs."""
-
-    def __init__(
-        self, sources: Sources, cases: Mapping[str, Case] | None, compare: Boundary | None
-    ) -> None:
-        self._parts: list[Rows | LogRows] = []
-        if sources.evidence:
-            rows = Rows(read_evidence(*sources.evidence), cases, compare=compare)
-            rows.report_problems()
-            self._parts.append(rows)
-        if sources.logs:
-            self._parts.append(LogRows(sources.logs, cases, compare=compare))
-
-    def __iter__(self) -> Iterator[ScoredRow]:
-        return chain.from_iterable(self._parts)
-
-    @property
-    def has_errors(self) -> bool:
-        return any(part.has_errors for part in self._parts)
-
-    @property
-    def carried(self) -> set[str]:
-        """Ids of given cases that rows carry."""
-        return set().union(*(part.carried for part in self._parts))
-
-    @property
-    def unasked(self) -> int:
-        """Recorded runs that name a case, where no case was given."""
-        return sum(part.unasked for part in self._parts if isinstance(part, Rows))
 
 
 def _plain(row: ScoredRow, families: FamilyTally | None) -> dict[str, Any]:

@@ -1,0 +1,44 @@
+"""What a command judges: the runs of the evidence it was given, and the rows of the chat logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from agenttrace.cli._log_rows import LogRows
+from agenttrace.cli._rows import Rows, ScoredRow
+from agenttrace.cli._sources import Sources
+from agenttrace.domain import Boundary, Case
+from agenttrace.readers import read_evidence
+
+
+class Judged:
+    """The rows of recorded evidence, and then those of chat logs."""
+
+    def __init__(
+        self, sources: Sources, cases: Mapping[str, Case] | None, compare: Boundary | None
+    ) -> None:
+        self._parts: list[Rows | LogRows] = []
+        if sources.evidence:
+            rows = Rows(read_evidence(*sources.evidence), cases, compare=compare)
+            rows.report_problems()
+            self._parts.append(rows)
+        if sources.logs:
+            self._parts.append(LogRows(sources.logs, cases, compare=compare))
+
+    def __iter__(self) -> Iterator[ScoredRow]:
+        return chain.from_iterable(self._parts)
+
+    @property
+    def has_errors(self) -> bool:
+        return any(part.has_errors for part in self._parts)
+
+    @property
+    def carried(self) -> set[str]:
+        """Ids of given cases that rows carry."""
+        return set().union(*(part.carried for part in self._parts))
+
+    @property
+    def unasked(self) -> int:
+        """Recorded runs that name a case, where no case was given."""
+        return sum(part.unasked for part in self._parts if isinstance(part, Rows))
