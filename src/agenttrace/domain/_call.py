@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from agenttrace._dataclass import dataclass
 from agenttrace.domain._json import JsonObject, JsonValue
 from agenttrace.domain._words import Boundary, Ending, Phase
 

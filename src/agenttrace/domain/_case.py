@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.domain._contract import Contract
 from agenttrace.domain._evidence import AssertedValue
 from agenttrace.domain._json import JsonObject, JsonValue

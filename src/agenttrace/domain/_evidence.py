@@ -7,10 +7,10 @@ empty, observed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.domain._call import Execution, Message, Response, ToolCall
 from agenttrace.domain._contract import ToolContract
 from agenttrace.domain._json import JsonObject, JsonValue

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.domain._json import JsonValue, Missing
 from agenttrace.domain._words import Boundary, First, Kind, LinkedBy, Owner, Status
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
+from agenttrace._dataclass import replace
 from agenttrace.domain import (
     ALL,
     BOUNDARIES,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import (
     Approval,
     AssertedValue,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from agenttrace._dataclass import dataclass
 from agenttrace.records._json_lex import decode_scalar
 
 MAX_KEY_LENGTH: Final = 200

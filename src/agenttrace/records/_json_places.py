@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.records._json_lex import JsonTextError, events
 
 Loc = tuple[str | int, ...]

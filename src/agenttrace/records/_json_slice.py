@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.records._json_lex import Event, JsonTextError, events
 from agenttrace.records._json_pointer import split_pointer
 

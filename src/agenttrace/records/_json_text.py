@@ -11,9 +11,9 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, NoReturn
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import JsonValue
 from agenttrace.records._json_dump import canonical, dump_json
 from agenttrace.records._json_lex import (

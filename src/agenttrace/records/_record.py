@@ -7,10 +7,10 @@ manifest, because only then is it known what was made.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.domain import (
     Boundary,
     Execution,

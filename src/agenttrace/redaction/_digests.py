@@ -16,12 +16,12 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Final
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import JsonValue
 from agenttrace.records import JsonTextError, canonical, parse_json
 

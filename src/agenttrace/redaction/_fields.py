@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from agenttrace._dataclass import dataclass, field
 
 _GROUPS: Final[Mapping[str, str]] = {
     "password": "password passwd pwd passphrase passcode pass_word passwords pass pw "

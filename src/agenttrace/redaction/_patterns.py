@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from agenttrace._dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

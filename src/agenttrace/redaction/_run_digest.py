@@ -6,10 +6,10 @@ It takes the place of the masks of a run and answers to the same questions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from agenttrace._dataclass import replace
 from agenttrace.domain import JsonObject, JsonValue, Masking
 from agenttrace.records import parse_arguments
 from agenttrace.redaction._digests import WHOLE, Digester

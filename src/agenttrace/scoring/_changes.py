@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, TypeGuard
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import MISSING, JsonObject, JsonValue, Kind, Missing
 from agenttrace.records import JsonTextError, at_pointer, canonical, escape, parse_json
 from agenttrace.scoring._masks import looks_masked

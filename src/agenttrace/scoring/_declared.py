@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from decimal import Decimal, DecimalException, localcontext
 from typing import Any
 
+from agenttrace._dataclass import replace
 from agenttrace.domain import Contract, Evidence, JsonObject, JsonValue, ToolContract
 from agenttrace.records import JsonTextError, dump_json, parse_json
 from agenttrace.scoring._declared_opaque import without_values

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
+from agenttrace._dataclass import replace
 from agenttrace.domain import (
     ArgumentRule,
     Case,

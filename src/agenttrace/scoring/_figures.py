@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from agenttrace._dataclass import replace
 from agenttrace.domain import (
     BOUNDARIES,
     Boundary,

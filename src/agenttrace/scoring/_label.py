@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import (
     BOUNDARIES,
     Boundary,

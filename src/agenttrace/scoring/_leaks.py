@@ -8,10 +8,10 @@ encoded, and so is each such value inside a list or an object.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import Case, Cause, Evidence, JsonValue, LeakRule, Missing
 from agenttrace.errors import UnscorableError
 from agenttrace.records import dump_json, escape

@@ -8,8 +8,8 @@ differs at or below it is owned by nobody.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.domain import BOUNDARIES, Boundary, Chain, Evidence, LinkedBy
 from agenttrace.scoring._declared import Declared
 from agenttrace.scoring._forms import captured, form_of, in_causal_order

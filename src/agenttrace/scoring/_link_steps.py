@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import Boundary, LinkedBy, Phase, ToolCall
 from agenttrace.scoring._forms import CallForm
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import isnan
 from typing import Final, TypeAlias
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.domain import (
     MISSING,
     BoundaryFigures,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import JsonValue
 from agenttrace.errors import InvalidCaseError
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import (
     Boundary,
     Case,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
+from agenttrace._dataclass import dataclass, field
 from agenttrace.domain import (
     BOUNDARIES,
     MISSING,

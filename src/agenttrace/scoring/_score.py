@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Protocol
 
+from agenttrace._dataclass import replace
 from agenttrace.domain import (
     Boundary,
     BoundaryFigures,

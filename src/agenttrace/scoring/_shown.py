@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from agenttrace._dataclass import replace
 from agenttrace.domain import BoundaryFigures, Case, Divergence, Evidence, Missing, Verdict
 from agenttrace.scoring._expected import COMPARED, ExpectedValues, listed_calls
 from agenttrace.scoring._opaque import holds_opaque

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from agenttrace._dataclass import replace
 from agenttrace.domain import Case, Evidence, ToolContract
 from agenttrace.errors import UnscorableError
 from agenttrace.scoring._normalizers import normalizer_names

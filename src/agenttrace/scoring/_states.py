@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import StateMachine, StateStep
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._order import fits_side, key_at

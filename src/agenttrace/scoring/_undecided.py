@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
 
+from agenttrace._dataclass import dataclass, field, replace
 from agenttrace.domain import Cause, First, Owner, Status, Verdict
 
 

@@ -1,0 +1,231 @@
+"""Dataclasses whose methods cost nothing until they are used.
+
+The standard library compiles up to six functions for each dataclass when its module is imported,
+and loads `inspect` for it; for the domain alone that took longer than all the rest of the scorer.
+Here the constructor is compiled when the first object is made, and the other methods are shared.
+What is made is a dataclass to everybody else: `dataclasses.fields`, `replace`, `asdict` and
+`is_dataclass` take it, and to a type checker it is the standard library's own.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+TYPE_CHECKING = False  # as in `typing`, which the scorer does not load
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from dataclasses import dataclass, field, replace
+    from typing import Any, Final
+
+__all__ = ["dataclass", "field", "replace"]
+
+_REQUIRED: Final = object()
+
+
+class _Factory:
+    """The default of a field that is made anew for each object."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+
+
+def _field(*, default_factory: Callable[[], Any]) -> Any:
+    return _Factory(default_factory)
+
+
+def _dataclass(
+    kind: type[Any] | None = None,
+    /,
+    *,
+    frozen: bool = False,
+    kw_only: bool = False,
+    slots: bool = False,
+    eq: bool = True,
+) -> Any:
+    """Make a class a dataclass; the options are those of `dataclasses.dataclass`."""
+    if kind is None:
+        return lambda kind: _made(kind, frozen=frozen, kw_only=kw_only, slots=slots, eq=eq)
+    return _made(kind, frozen=frozen, kw_only=kw_only, slots=slots, eq=eq)
+
+
+def _replace(one: Any, /, **changes: Any) -> Any:
+    """A copy of an object with other values in some fields."""
+    for name in one.__light_fields__:
+        if name not in changes:
+            changes[name] = getattr(one, name)
+    return one.__class__(**changes)
+
+
+class _OnFirstUse:
+    """An attribute of a class that is made when it is first asked for."""
+
+    def __init__(self, make: Callable[[type[Any]], Any]) -> None:
+        self._make = make
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, one: object | None, kind: type[Any]) -> Any:
+        made = self._make(self._owner)
+        setattr(self._owner, self._name, made)
+        bind = getattr(made, "__get__", None)
+        return made if bind is None else bind(one, kind)
+
+
+def _made(kind: type[Any], *, frozen: bool, kw_only: bool, slots: bool, eq: bool) -> type[Any]:
+    own = {name: kind.__dict__.get(name, _REQUIRED) for name in kind.__annotations__}
+    for name, default in own.items():
+        if default.__class__.__hash__ is None:
+            raise ValueError(f"{kind.__qualname__}.{name} has a mutable default")
+    fields: dict[str, Any] = {}
+    for base in kind.__mro__[:0:-1]:
+        fields.update(base.__dict__.get("__light_fields__", {}))
+    fields.update(own)
+    body: dict[str, Any] = {
+        "__light_fields__": fields,
+        "__light_options__": {"frozen": frozen, "kw_only": kw_only, "slots": slots, "eq": eq},
+        "__match_args__": () if kw_only else tuple(fields),
+        "__dataclass_fields__": _OnFirstUse(_standard_fields),
+        "__dataclass_params__": _OnFirstUse(_standard_params),
+        "__init__": _OnFirstUse(_constructor),
+        "__repr__": _repr,
+        "__replace__": _replace,
+    }
+    if eq:
+        # Of one name it gives the value itself, which compares and hashes as well.
+        body["__light_values__"] = attrgetter(*(fields or ("__class__",)))
+        body["__eq__"] = _eq
+        body["__hash__"] = _hash if frozen else None
+    if frozen:
+        body.update(__setattr__=_setattr, __delattr__=_delattr)
+        if slots:
+            body.update(__getstate__=_getstate, __setstate__=_setstate)
+    # A method that the class defines itself stays.
+    body.update({k: v for k, v in kind.__dict__.items() if k not in ("__dict__", "__weakref__")})
+    body = {name: item for name, item in body.items() if name not in own}
+    if slots:
+        body["__slots__"] = tuple(own)
+    else:
+        body.update(
+            {n: d for n, d in own.items() if d is not _REQUIRED and type(d) is not _Factory}
+        )
+    body["__qualname__"] = kind.__qualname__
+    made: type[Any] = type(kind).__new__(type(kind), kind.__name__, kind.__bases__, body)
+    return made
+
+
+def _constructor(kind: type[Any]) -> Any:
+    fields, options = kind.__light_fields__, kind.__light_options__
+    known: dict[str, Any] = {"_new": _REQUIRED}
+    takes = ["self", "*"] if options["kw_only"] and fields else ["self"]
+    does = []
+    for name, default in fields.items():
+        value = name
+        if default is _REQUIRED:
+            takes.append(name)
+        elif default.__class__ is _Factory:
+            known[f"_make_{name}"] = default.make
+            takes.append(f"{name}=_new")
+            value = f"_make_{name}() if {name} is _new else {name}"
+        else:
+            known[f"_default_{name}"] = default
+            takes.append(f"{name}=_default_{name}")
+        if not options["frozen"]:
+            does.append(f"self.{name} = {value}")
+        elif options["slots"]:
+            # Past `__setattr__`, and the quickest way there.
+            known[f"_set_{name}"] = getattr(kind, name).__set__
+            does.append(f"_set_{name}(self, {value})")
+        else:
+            known["_set"] = object.__setattr__
+            does.append(f"_set(self, {name!r}, {value})")
+    body = "\n ".join(does or ["pass"])
+    exec(f"def __init__({', '.join(takes)}):\n {body}", known)
+    made = known["__init__"]
+    made.__qualname__ = f"{kind.__qualname__}.__init__"
+    made.__module__ = kind.__module__
+    made.__annotations__ = {**_annotations(kind), "return": None}
+    return made
+
+
+def _annotations(kind: type[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for base in kind.__mro__[:0:-1]:
+        if "__light_fields__" in base.__dict__:
+            found.update(base.__annotations__)
+    return {**found, **kind.__annotations__}
+
+
+def _standard(kind: type[Any]) -> Any:
+    """The standard library's dataclass of the same fields."""
+    import dataclasses  # noqa: PLC0415 - it loads `inspect`, and only who asks for fields needs it
+
+    body: dict[str, Any] = {"__annotations__": _annotations(kind), "__module__": kind.__module__}
+    for name, default in kind.__light_fields__.items():
+        if default.__class__ is _Factory:
+            body[name] = dataclasses.field(default_factory=default.make)
+        elif default is not _REQUIRED:
+            body[name] = default
+    options = {name: on for name, on in kind.__light_options__.items() if name != "slots"}
+    return dataclasses.dataclass(**options)(type(kind.__name__, (), body))
+
+
+def _standard_fields(kind: type[Any]) -> Mapping[str, Any]:
+    fields: Mapping[str, Any] = _standard(kind).__dataclass_fields__
+    return fields
+
+
+def _standard_params(kind: type[Any]) -> Any:
+    return _standard(kind).__dataclass_params__
+
+
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__light_fields__)
+    return f"{self.__class__.__qualname__}({shown})"
+
+
+def _eq(self: Any, other: Any) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    values = self.__light_values__
+    return values(self) == values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(self.__light_values__(self))
+
+
+def _setattr(self: Any, name: str, value: object) -> None:
+    if _is_frozen(self, name):
+        raise _frozen(f"cannot assign to field {name!r}")
+    object.__setattr__(self, name, value)
+
+
+def _delattr(self: Any, name: str) -> None:
+    if _is_frozen(self, name):
+        raise _frozen(f"cannot delete field {name!r}")
+    object.__delattr__(self, name)
+
+
+def _is_frozen(one: Any, name: str) -> bool:
+    # What a further class added to its objects is not, as in the standard library.
+    return name in one.__light_fields__ or "__light_fields__" in one.__class__.__dict__
+
+
+def _frozen(message: str) -> AttributeError:
+    from dataclasses import FrozenInstanceError  # noqa: PLC0415 - as above
+
+    return FrozenInstanceError(message)
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in self.__light_fields__]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for name, value in zip(self.__light_fields__, state, strict=True):
+        object.__setattr__(self, name, value)
+
+
+if not TYPE_CHECKING:
+    dataclass, field, replace = _dataclass, _field, _replace
