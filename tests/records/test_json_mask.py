@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.records._json_text import (
+from agenttrace.records import (
     Found,
     at_pointer,
     canonical,
-    decode_string,
-    join_pointer,
     mask_text,
     parse_json,
     slice_at,
     slices,
 )
+from agenttrace.records._json_lex import decode_string
+from agenttrace.records._json_pointer import join_pointer
 from tests.records.test_json_text import jsonish, layouts, objects, texts, values
 from tests.support.steps import grows_linearly, hangs
 

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from agenttrace.records._json_text import (
+from agenttrace.records import (
     JsonTextError,
     at_pointer,
     canonical,
-    decode_string,
     dump_json,
     escape,
-    join_pointer,
     parse_arguments,
     parse_json,
     split_pointer,
     without,
 )
+from agenttrace.records._json_lex import decode_string
+from agenttrace.records._json_pointer import join_pointer
 from tests.support.steps import grows_linearly, hangs
 
 texts = st.text(st.characters())  # lone surrogates too

@@ -34,7 +34,7 @@ from agenttrace.domain import (
 )
 from agenttrace.records._codec import record_to_plain
 from agenttrace.records._events import read_events
-from agenttrace.records._json_text import dump_json
+from agenttrace.records._json_dump import dump_json
 from agenttrace.records._record import Event, Record, RecordKind, RunEnd, ToolSchema
 
 

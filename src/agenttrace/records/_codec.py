@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from agenttrace import semconv
 from agenttrace.domain import Boundary, JsonValue, Run, UnusableRecord
-from agenttrace.records._json_text import JsonTextError, dump_json, parse_json
+from agenttrace.records._json_dump import dump_json
+from agenttrace.records._json_lex import JsonTextError
+from agenttrace.records._json_text import parse_json
 from agenttrace.records._record import PAYLOADS, Place, Record, RecordKind
 from agenttrace.records._shape import ShapeError, from_plain, split_unknown, to_plain
 

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final, Literal, NoReturn
 
+from agenttrace._late import late_pattern
 from agenttrace.domain import JsonValue
 
 MAX_INT_DIGITS: Final = 100_000
@@ -45,17 +46,17 @@ An object or array has two events, one for each bracket.
 """
 
 # Possessive quantifiers, and none around another: matching is linear on any input.
-_SPACE = re.compile(r"[ \t\n\r]*+")
-_VALUE = re.compile(
+_SPACE = late_pattern(r"[ \t\n\r]*+")
+_VALUE = late_pattern(
     r'[ \t\n\r]*+(?:"([^"\\\x00-\x1f]*+)"|([{\[])|([-0-9][-+.0-9eE]*+)|([A-Za-z]++)|(")|)'
 )
-_KEY = re.compile(r'[ \t\n\r]*+"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:')
-_COLON = re.compile(r"[ \t\n\r]*+:")
-_AFTER = re.compile(r"[ \t\n\r]*+([,}\]])")
-_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*+))(\.[0-9]++)?([eE][-+]?[0-9]++)?")
-_NUMBER_START = re.compile(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.|(?:\.[0-9]++)?[eE][-+]?)?)?")
-_STRING_PART = re.compile(r'[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}')
-_ESCAPE_START = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_KEY = late_pattern(r'[ \t\n\r]*+"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:')
+_COLON = late_pattern(r"[ \t\n\r]*+:")
+_AFTER = late_pattern(r"[ \t\n\r]*+([,}\]])")
+_NUMBER = late_pattern(r"(-?(?:0|[1-9][0-9]*+))(\.[0-9]++)?([eE][-+]?[0-9]++)?")
+_NUMBER_START = late_pattern(r"-?(?:(?:0|[1-9][0-9]*+)(?:\.|(?:\.[0-9]++)?[eE][-+]?)?)?")
+_STRING_PART = late_pattern(r'[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4}')
+_ESCAPE_START = late_pattern(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 _WORDS: Final = {"true": True, "false": False, "null": None}
 _CLOSING: Final = {"{": "}", "[": "]"}

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final
 
 from agenttrace._dataclass import dataclass
+from agenttrace._late import late_pattern
 from agenttrace.records._json_lex import decode_scalar
 
 MAX_KEY_LENGTH: Final = 200
@@ -21,7 +22,7 @@ MAX_KEY_LENGTH: Final = 200
 # A key in double, single or escaped quotes, or bare, and its `:`, `=` or `=>`. The quote that ends
 # a bare key is that of `lost its first quote"`. A word starts where no word goes on, so that long
 # words are tried once.
-_ANY_KEY = re.compile(
+_ANY_KEY = late_pattern(
     r"""
     (?: (?<!\\)(?P<double>\\{0,7}") (?P<in_double>[^"\n]{1,200}?) (?<!\\)(?P=double)
       | (?<!\\)(?P<single>\\{0,7}') (?P<in_single>[^'\n]{1,200}?) (?<!\\)(?P=single)
@@ -31,21 +32,21 @@ _ANY_KEY = re.compile(
     """,
     re.VERBOSE,
 )
-_COLON = re.compile(r"\s*+(?::|=>?)")
-_QUOTE = re.compile(r"""(?:[bBrRuU]{1,2}(?=["']))?(?<!\\)(\\{0,7}["'])""")
+_COLON = late_pattern(r"\s*+(?::|=>?)")
+_QUOTE = late_pattern(r"""(?:[bBrRuU]{1,2}(?=["']))?(?<!\\)(\\{0,7}["'])""")
 # The first word may hold colons (`https://x`); a further word is left out when it is a key.
-_BARE = re.compile(
+_BARE = late_pattern(
     r"""
     (?: (?![:=][\s"'{\[]) [^\s,}\]{\["'] )++
     (?: [ \t]{1,20} [^\s,:=}\]{\["']++ (?!\\{0,7}["']?\s{0,20}[:=]) ){0,50}
     """,
     re.VERBOSE,
 )
-_FOLLOWS = re.compile(r"""\s*+(?:[,}\]:]|\Z)|[ \t]*+\n""")
-_PLAUSIBLE_END = re.compile(r"""["'](?=\s{0,100}(?:[,}\]]|\Z)|[ \t]{0,100}\n)""")
+_FOLLOWS = late_pattern(r"""\s*+(?:[,}\]:]|\Z)|[ \t]*+\n""")
+_PLAUSIBLE_END = late_pattern(r"""["'](?=\s{0,100}(?:[,}\]]|\Z)|[ \t]{0,100}\n)""")
 _MAX_RAGGED: Final = 4_096
-_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
-_BRACKET = re.compile(r"""[{}\[\]]|(?<!\\)\\{0,7}"|(?<![^\s:,{\[(])'""")
+_HALF_ESCAPE = late_pattern(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_BRACKET = late_pattern(r"""[{}\[\]]|(?<!\\)\\{0,7}"|(?<![^\s:,{\[(])'""")
 _LOOSE_STRINGS: Final = json.JSONDecoder(strict=False)  # control characters as they are
 _OPENING: Final = {"}": "{", "]": "["}
 

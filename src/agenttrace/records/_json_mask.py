@@ -10,14 +10,15 @@ import re
 from collections.abc import Callable
 from typing import Final, Literal
 
+from agenttrace._late import late_pattern
 from agenttrace.records._json_loose import LooseText, decode_loose
 
 # What valid text consists of nearly always; the rest goes the slow ways.
-_KEY = re.compile(r'\s*+"([^"\\]*+)"\s*+:')
-_VALUE = re.compile(r'\s*+(?:([{\[])|(?:("[^"\\]*+")|([-+.\w]++))(?=\s*+[,}\]]))')
-_AFTER = re.compile(r"\s*+([,}\]{\[])")
-_SKIP = re.compile(r"[\s:=>]*+")
-_SPACE = re.compile(r"\s*+")
+_KEY = late_pattern(r'\s*+"([^"\\]*+)"\s*+:')
+_VALUE = late_pattern(r'\s*+(?:([{\[])|(?:("[^"\\]*+")|([-+.\w]++))(?=\s*+[,}\]]))')
+_AFTER = late_pattern(r"\s*+([,}\]{\[])")
+_SKIP = late_pattern(r"[\s:=>]*+")
+_SPACE = late_pattern(r"\s*+")
 
 
 _State = Literal["value", "key", "after", "done"]

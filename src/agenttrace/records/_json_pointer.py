@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
+from agenttrace._late import late_pattern
 from agenttrace.domain import JsonValue
 
 T = TypeVar("T")
 
-_BAD_ESCAPE = re.compile(r"~(?![01])")
-_INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
+_BAD_ESCAPE = late_pattern(r"~(?![01])")
+_INDEX = late_pattern(r"0|[1-9][0-9]{0,17}")
 _ABSENT: Final = object()
 
 

@@ -15,45 +15,14 @@ from typing import Final, Literal, NoReturn
 
 from agenttrace._dataclass import dataclass
 from agenttrace.domain import JsonValue
-from agenttrace.records._json_dump import canonical, dump_json
 from agenttrace.records._json_lex import (
     MAX_INT_DIGITS,
     JsonTextError,
     c_stack_is_safe,
-    decode_string,
     error_at,
     events,
 )
-from agenttrace.records._json_mask import Found, mask_text
-from agenttrace.records._json_pointer import (
-    at_pointer,
-    escape,
-    join_pointer,
-    split_pointer,
-    without,
-)
-from agenttrace.records._json_slice import slice_at, slices
-
-__all__ = [
-    "Arguments",
-    "Duplicate",
-    "Found",
-    "JsonDocument",
-    "JsonTextError",
-    "at_pointer",
-    "canonical",
-    "decode_string",
-    "dump_json",
-    "escape",
-    "join_pointer",
-    "mask_text",
-    "parse_arguments",
-    "parse_json",
-    "slice_at",
-    "slices",
-    "split_pointer",
-    "without",
-]
+from agenttrace.records._json_pointer import join_pointer
 
 MAX_DUPLICATES: Final = 100
 """Repeated keys that are listed one by one; `duplicate_count` has them all."""

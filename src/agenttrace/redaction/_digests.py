@@ -12,60 +12,28 @@ over the digests of what it held, which needs no key to be made again.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any, Final
 
-from agenttrace._dataclass import dataclass
+from agenttrace._late import late_pattern
 from agenttrace.domain import JsonValue
 from agenttrace.records import JsonTextError, canonical, parse_json
+from agenttrace.redaction._digest_text import Digest, read_digest
 
 MOST_LEAVES: Final = 2_000
 """Leaves of one value that have a digest each."""
 
-DIGEST: Final = re.compile(
-    r"\[digest:([a-z_]{1,24}):([0-9]{1,12}|-):([0-9a-f]{8}):([0-9a-f]{32}):([0-9a-f]{32})\]"
-)
-WHOLE: Final = "$digest"
-"""Key under which the digest of an object stands that has too many fields of its own."""
-
 _HEX: Final = 32
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
-_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,63}[0-9]{0,2}")
+_NUMBER: Final = late_pattern(r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
+_NAME: Final = late_pattern(r"[A-Za-z_$][A-Za-z_$.-]{0,63}[0-9]{0,2}")
 _LONGEST: Final = 1_000_000
 Hash = Callable[[str], str]
 """The keyed hash of a text, as 32 hexadecimal digits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """One digest, read."""
-
-    type: str
-    """JSON type of the leaf, `integer` apart from `number`; `text_…` for a call's own text."""
-    length: int | None
-    """Characters of a text, members of a container. None: a number or a truth value."""
-    key_id: str
-    exact: str
-    loose: str
-
-    def __str__(self) -> str:
-        size = "-" if self.length is None else self.length
-        return f"[digest:{self.type}:{size}:{self.key_id}:{self.exact}:{self.loose}]"
-
-
-def read_digest(value: object) -> Digest | None:
-    """The digest that a value is; None for any other value."""
-    match = DIGEST.fullmatch(value) if isinstance(value, str) and value[:8] == "[digest:" else None
-    if match is None:
-        return None
-    kind, size, key_id, exact, loose = match.groups()
-    return Digest(kind, None if size == "-" else int(size), key_id, exact, loose)
 
 
 class Digester:
@@ -261,26 +229,6 @@ def _kept(value: JsonValue) -> set[int]:
         items = one.values() if isinstance(one, Mapping) else one
         level.extend(item for item in items if _is_container(item) and item)
     return kept
-
-
-def key_ids(value: object) -> frozenset[str]:
-    """Ids of the keys of all digests inside a JSON value."""
-    return frozenset(found.key_id for found in digests_in(value))
-
-
-def digests_in(value: object) -> Iterator[Digest]:
-    """All digests inside a JSON value, as leaves and as names."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        found = read_digest(one)
-        if found is not None:
-            yield found
-        elif isinstance(one, Mapping):
-            waiting.extend(one)
-            waiting.extend(one.values())
-        elif isinstance(one, Sequence) and not isinstance(one, str):
-            waiting.extend(one)
 
 
 def type_of(value: object) -> str:

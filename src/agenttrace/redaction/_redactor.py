@@ -13,7 +13,8 @@ from typing import Final
 
 from agenttrace.domain import BOUNDARIES, Evidence, JsonObject, JsonValue, Masking
 from agenttrace.records import canonical
-from agenttrace.redaction._digests import Digester, key_ids
+from agenttrace.redaction._digest_text import key_ids
+from agenttrace.redaction._digests import Digester
 from agenttrace.redaction._expected import Expected
 from agenttrace.redaction._fields import (
     DEFAULT_FIELDS,

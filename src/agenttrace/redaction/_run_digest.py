@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from agenttrace._dataclass import replace
 from agenttrace.domain import JsonObject, JsonValue, Masking
 from agenttrace.records import parse_arguments
-from agenttrace.redaction._digests import WHOLE, Digester
+from agenttrace.redaction._digest_text import WHOLE
+from agenttrace.redaction._digests import Digester
 from agenttrace.redaction._keyed import Keyed
 from agenttrace.redaction._passing import let_pass
 from agenttrace.redaction._schemas import BY_NAME, STATED

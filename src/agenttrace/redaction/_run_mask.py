@@ -35,7 +35,7 @@ from agenttrace.redaction._texts import TextMask
 from agenttrace.redaction._tokens import DROPPED, SetAside, is_token
 
 if TYPE_CHECKING:
-    from agenttrace.records._json_text import Found
+    from agenttrace.records import Found
     from agenttrace.redaction._redactor import Redactor
 
 MAX_NESTED_TEXTS: Final = 8

@@ -10,13 +10,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from agenttrace._late import late_pattern
+
 BITS: Final = 128
 """Of the keyed hash that a token shows."""
 
 DROPPED: Final[str] = "[dropped:mask-error]"
 """What stands for a value whose masking failed."""
 
-TOKEN: Final = re.compile(r"\[masked:([a-z0-9_]{1,32}):([0-9a-f]{8}):([0-9a-f]{32})\]")
+TOKEN: Final = late_pattern(r"\[masked:([a-z0-9_]{1,32}):([0-9a-f]{8}):([0-9a-f]{32})\]")
 
 
 def make_token(group: str, key_id: str, digest: bytes) -> str:
@@ -83,4 +85,4 @@ class SetAside:
 
 _OPEN: Final = "\ue000"
 _CLOSE: Final = "\ue001"
-_PLACE: Final = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
+_PLACE: Final = late_pattern(f"{_OPEN}([0-9]+){_CLOSE}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agenttrace import records
 from agenttrace.domain import (
     MISSING,
     ArgumentRule,
@@ -14,7 +15,7 @@ from agenttrace.domain import (
     Missing,
     RequiredCall,
 )
-from agenttrace.records import canonical, dump_json, to_plain
+from agenttrace.records import canonical, dump_json
 from agenttrace.scoring._match import value_at
 from agenttrace.scoring._rules import accepts
 
@@ -80,7 +81,7 @@ class _Plan:
         for call in self._calls.get(tool, ()):
             rule = call.rules.get(path)
             if rule is not None:
-                rules.setdefault(canonical(to_plain(rule)), rule)
+                rules.setdefault(canonical(records.to_plain(rule)), rule)
                 continue
             stated = value_at(call.arguments, path)
             if not isinstance(stated, Missing):

@@ -16,18 +16,20 @@ from functools import cached_property
 from typing import Final
 from urllib.parse import unquote_plus
 
-SEPARATORS: Final = re.compile("[\\s\\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
+from agenttrace._late import late_pattern
+
+SEPARATORS: Final = late_pattern("[\\s\\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
 """Blanks, and hyphens and dashes of every kind: models write the typographic ones."""
-_UNSEEN: Final = re.compile(
+_UNSEEN: Final = late_pattern(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]+"
 )
-_RUN: Final = re.compile(r"[^\W_]+|[\W_]")
+_RUN: Final = late_pattern(r"[^\W_]+|[\W_]")
 _FEW: Final = 8
 _OPENING: Final = 4
-_JSON_ESCAPE: Final = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_JSON_ESCAPE: Final = late_pattern(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _SHORT_ESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_HTML_ENTITY: Final = re.compile(
+_HTML_ENTITY: Final = late_pattern(
     r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 )
 

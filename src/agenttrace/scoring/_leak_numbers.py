@@ -12,6 +12,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
+from agenttrace._late import late_pattern
 from agenttrace.domain import JsonValue
 from agenttrace.records import dump_json
 
@@ -19,19 +20,19 @@ SHORTEST: Final = 4
 """What stands in a message in another form counts from so many characters on."""
 
 _BLANK: Final = " \u00a0\u2009\u202f"
-_NUMBER_TEXT: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
-_MARKED: Final = re.compile(r"(?<!\w)[0-9](?:[.,'\u2019]?[0-9])*+")
-_BLANKED: Final = re.compile(
+_NUMBER_TEXT: Final = late_pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+_MARKED: Final = late_pattern(r"(?<!\w)[0-9](?:[.,'\u2019]?[0-9])*+")
+_BLANKED: Final = late_pattern(
     rf"(?<![\w.,])[0-9]{{1,3}}(?:[{_BLANK}][0-9]{{3}}(?![0-9]))++(?:[.,][0-9]++)?"
 )
-_GROUPED: Final = re.compile(
+_GROUPED: Final = late_pattern(
     r"([0-9]{1,3}(?:,[0-9]{3})++)(?:\.([0-9]+))?|([0-9]{1,3}(?:\.[0-9]{3})++)(?:,([0-9]+))?"
     r"|([0-9]{1,3}(?:['\u2019][0-9]{3})++)(?:[.,]([0-9]+))?"
 )
-_DECIMAL: Final = re.compile(r"([0-9]+)(?:[.,]([0-9]+))?")
-_NOT_DIGITS: Final = re.compile(r"[^0-9]")
+_DECIMAL: Final = late_pattern(r"([0-9]+)(?:[.,]([0-9]+))?")
+_NOT_DIGITS: Final = late_pattern(r"[^0-9]")
 
-_ISO: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ISO: Final = late_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MONTHS: Final = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
@@ -44,7 +45,7 @@ _MONTH_OF: Final = {
 _WORD: Final = "|".join(sorted(_MONTH_OF, key=len, reverse=True))
 _GAP: Final = rf"[{_BLANK}]{{1,2}}"
 _SUFFIX: Final = r"(?:st|nd|rd|th)?"
-_DATES: Final = re.compile(
+_DATES: Final = late_pattern(
     rf"""(?<!\w)(?:
       (?P<a>[0-9]{{1,4}}) (?P<sep>[./-]) (?P<b>[0-9]{{1,2}}) (?P=sep) (?P<c>[0-9]{{1,4}})
     | (?P<day>[0-9]{{1,2}}){_SUFFIX}\.?{_GAP}(?P<month>{_WORD})\.?,?{_GAP}(?P<year>[0-9]{{4}})

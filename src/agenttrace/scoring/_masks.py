@@ -10,9 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from agenttrace._late import late_pattern
 from agenttrace.domain import JsonValue
 
-_MASK: Final = re.compile(
+_MASK: Final = late_pattern(
     r"\*{3}"
     r"|^[<\[]{1,2}(?i:masked|redacted|scrubbed|filtered|secret|removed)"
     r"(?:[ :_-][^\]>\n]{0,200})?[\]>]{1,2}$"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from agenttrace import redaction
 from agenttrace.domain import JsonValue, Kind, Missing
 from agenttrace.records import canonical
-from agenttrace.redaction import WHOLE, Digest, contains_token, fold, key_ids, read_digest
+from agenttrace.redaction import WHOLE, Digest, contains_token, key_ids, read_digest
 
 _CONTAINERS = ("object", "array")
 
@@ -56,7 +57,7 @@ def same(left: JsonValue, right: JsonValue) -> bool:
 
 
 def _folded(value: JsonValue) -> Digest:
-    return digest_of(value) or fold(value)
+    return digest_of(value) or redaction.fold(value)
 
 
 def is_respelled(left: object, right: object) -> bool:
@@ -70,7 +71,7 @@ def _loose(value: object) -> str | None:
     if found is not None:
         return found.exact if found.type in _CONTAINERS else found.loose
     is_container = isinstance(value, Mapping | Sequence) and not isinstance(value, str)
-    return fold(value).exact if is_container and key_ids(value) else None  # type: ignore[arg-type]
+    return redaction.fold(value).exact if is_container and key_ids(value) else None  # type: ignore[arg-type]
 
 
 def digest_kind(before: JsonValue, after: JsonValue) -> Kind | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
+from agenttrace._late import late_pattern
 from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
 from agenttrace.records import JsonTextError, canonical, dump_json, parse_json
 from agenttrace.redaction import key_ids
@@ -21,10 +22,10 @@ from agenttrace.scoring._opaque import digest_kind, is_respelled
 from agenttrace.scoring._row import Row
 from agenttrace.scoring._undecided import undecided
 
-_ERROR_WORDS: Final = re.compile(
+_ERROR_WORDS: Final = late_pattern(
     r"\b(?:errors?|exceptions?|failed|failure|traceback|timed out|timeout)\b", re.IGNORECASE
 )
-_NO_ERROR: Final = re.compile(
+_NO_ERROR: Final = late_pattern(
     r"\b(?:no|without|zero|0)\s+(?:errors?|exceptions?|failures?)\b", re.IGNORECASE
 )
 _LONGEST: Final = 100_000
