@@ -72,6 +72,33 @@ class _OnFirstUse:
         return made if bind is None else bind(one, kind)
 
 
+class _Constructor(_OnFirstUse):
+    """Makes the first objects of a class by itself: most classes never have many."""
+
+    _left = 2
+
+    def __get__(self, one: object | None, kind: type[Any]) -> Any:
+        if one is None or not self._left:
+            return super().__get__(one, kind)
+        self._left -= 1
+
+        def init(*args: Any, **values: Any) -> None:
+            fields = self._owner.__light_fields__
+            if args or not values.keys() <= fields.keys():
+                super(_Constructor, self).__get__(one, kind)(*args, **values)
+                return
+            for name, default in fields.items():
+                value = values.get(name, default)
+                if value.__class__ is _Factory:
+                    value = value.make()
+                elif value is _REQUIRED:
+                    super(_Constructor, self).__get__(one, kind)(*args, **values)
+                    return
+                object.__setattr__(one, name, value)
+
+        return init
+
+
 def _made(kind: type[Any], *, frozen: bool, kw_only: bool, slots: bool, eq: bool) -> type[Any]:
     own = {name: kind.__dict__.get(name, _REQUIRED) for name in kind.__annotations__}
     for name, default in own.items():
@@ -87,7 +114,7 @@ def _made(kind: type[Any], *, frozen: bool, kw_only: bool, slots: bool, eq: bool
         "__match_args__": () if kw_only else tuple(fields),
         "__dataclass_fields__": _OnFirstUse(_standard_fields),
         "__dataclass_params__": _OnFirstUse(_standard_params),
-        "__init__": _OnFirstUse(_constructor),
+        "__init__": _Constructor(_constructor),
         "__repr__": _repr,
         "__replace__": _replace,
     }

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Final
 
 from agenttrace.domain import JsonValue
@@ -139,4 +138,7 @@ def _integer(value: int) -> str:
         return int.__repr__(value)
     if value.bit_length() > _MAX_INT_BITS:
         raise ValueError(f"an integer of more than {MAX_INT_DIGITS} digits is not written")
+    # Integers of so many digits are rare, and the module is not small.
+    from decimal import Decimal  # noqa: PLC0415
+
     return str(Decimal(value))  # exact, and free of the interpreter's limit

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Final, TypeGuard
 
 from agenttrace._dataclass import dataclass
@@ -161,7 +160,7 @@ def _is_beginning(before: JsonValue, after: JsonValue) -> bool:
 
 def _number_kind(before: Any, after: Any) -> Kind | None:
     old, new = exact(before), exact(after)
-    if before.__class__ is float and old != new and Fraction(int(before)) == new:
+    if before.__class__ is float and old != new and exact(int(before)) == new:
         return Kind.PRECISION_LOST
     if before.__class__ is int and abs(before) > _EXACT_INTEGERS:
         off = abs(old - new)

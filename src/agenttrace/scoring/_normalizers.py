@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
 
 from agenttrace._dataclass import dataclass
 from agenttrace.domain import JsonValue
 from agenttrace.errors import InvalidCaseError
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 TextFunction = Callable[[str], str]
 Pairs = Iterable[tuple[str, str]]
@@ -70,21 +73,24 @@ def normalizer(name: str) -> Normalizer:
         InvalidCaseError: There is none; the known names are listed.
     """
     try:
-        return _known[name]
+        return _all()[name]
     except KeyError:
-        known = ", ".join(sorted(_known))
+        known = ", ".join(normalizer_names())
         raise InvalidCaseError(f"normalizer {name!r:.40}", f"is unknown; known: {known}") from None
 
 
 def normalizer_names() -> tuple[str, ...]:
     """All known names."""
-    return tuple(sorted(_known))
+    return tuple(sorted(_all()))
 
 
 def instant_of(text: str) -> datetime | None:
     """The date-time that an ISO 8601 text with a `T` states, with or without an offset."""
     if "T" not in text or not 10 < len(text) < 48:
         return None
+    # Few texts look like one, and until then the module is not needed.
+    from datetime import datetime  # noqa: PLC0415
+
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -95,6 +101,8 @@ def _utc_instant(text: str) -> str:
     when = instant_of(text)
     if when is None or when.tzinfo is None:
         return text
+    from datetime import UTC  # noqa: PLC0415 - as above
+
     try:
         return when.astimezone(UTC).isoformat()
     except (OverflowError, ValueError):
@@ -109,21 +117,28 @@ def _digits(text: str) -> str:
     return "".join(char for char in text if char.isdigit())
 
 
-register_normalizer("casefold", str.casefold, accepts=[("Straße", "STRASSE")], rejects=[("a", "b")])
-register_normalizer("trim", str.strip, accepts=[(" a ", "a")], rejects=[("a b", "ab")])
-register_normalizer(
-    "collapse_whitespace", _collapse, accepts=[("a \n b", "a b")], rejects=[("a b", "ab")]
-)
-register_normalizer(
-    "nfc",
-    lambda text: unicodedata.normalize("NFC", text),
-    accepts=[("e\u0301", "\u00e9")],
-    rejects=[("\uff21", "A")],
-)
-register_normalizer("digits", _digits, accepts=[("48-81 02", "488102")], rejects=[("12", "21")])
-register_normalizer(
-    "utc_instant",
-    _utc_instant,
-    accepts=[("2026-01-01T12:00:00+01:00", "2026-01-01T11:00:00Z")],
-    rejects=[("2026-01-01T12:00:00", "2026-01-01T12:00:00Z")],
-)
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+_OWN: Final[dict[str, tuple[TextFunction, tuple[str, str], tuple[str, str]]]] = {
+    "casefold": (str.casefold, ("Straße", "STRASSE"), ("a", "b")),
+    "trim": (str.strip, (" a ", "a"), ("a b", "ab")),
+    "collapse_whitespace": (_collapse, ("a \n b", "a b"), ("a b", "ab")),
+    "nfc": (_nfc, ("e\u0301", "\u00e9"), ("\uff21", "A")),
+    "digits": (_digits, ("48-81 02", "488102"), ("12", "21")),
+    "utc_instant": (
+        _utc_instant,
+        ("2026-01-01T12:00:00+01:00", "2026-01-01T11:00:00Z"),
+        ("2026-01-01T12:00:00", "2026-01-01T12:00:00Z"),
+    ),
+}
+"""Function, a pair that it accepts, and one that it rejects."""
+
+
+def _all() -> dict[str, Normalizer]:
+    """All known normalizers; our own show their pairs when one is first asked for."""
+    for name in _OWN.keys() - _known.keys():
+        function, accepted, rejected = _OWN[name]
+        register_normalizer(name, function, accepts=[accepted], rejects=[rejected])
+    return _known
