@@ -7,12 +7,12 @@ first use, so that importing the scorer alone costs no tracer.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
-
+from agenttrace._late import TYPE_CHECKING, late_names
 from agenttrace._version import __version__
 
 if TYPE_CHECKING:
+    from typing import Final
+
     from agenttrace.capture import adapter, trace
     from agenttrace.contracts import load_cases, tool_contract
     from agenttrace.domain import Case, Evidence, ToolCall, ToolContract, Verdict
@@ -64,14 +64,8 @@ _HOMES: Final = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:
+    __getattr__ = late_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-TYPE_CHECKING = False  # as in `typing`, which the scorer does not load
+from agenttrace._late import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from dataclasses import dataclass, field, replace

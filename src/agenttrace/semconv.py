@@ -6,7 +6,10 @@ is ours starts with `agenttrace.`.
 
 from __future__ import annotations
 
-from typing import Final
+from agenttrace._late import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 SCOPE: Final = "agenttrace"
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/gen-ai-dev/1.43.0-dev"

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
 
 from agenttrace._dataclass import dataclass, field
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain._call import Execution, Message, Response, ToolCall
 from agenttrace.domain._contract import ToolContract
 from agenttrace.domain._json import JsonObject, JsonValue
 from agenttrace.domain._words import BOUNDARIES, Boundary, Decision, Phase
+
+if TYPE_CHECKING:
+    from typing import Final
 
 EMPTY: Final[Mapping[str, JsonValue]] = MappingProxyType({})
 

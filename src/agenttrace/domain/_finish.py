@@ -6,7 +6,10 @@ the scorer asks whether the model ran out of room.
 
 from __future__ import annotations
 
-from typing import Final
+from agenttrace._late import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _OUT_OF_ROOM: Final = frozenset(
     {

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
+
+from agenttrace._late import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 class Boundary(StrEnum):

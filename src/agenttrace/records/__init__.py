@@ -5,9 +5,8 @@ JSON text with positions lives here too, because raw argument text is part of a 
 
 from __future__ import annotations
 
-from agenttrace._late import late_names
+from agenttrace._late import TYPE_CHECKING, late_names
 
-TYPE_CHECKING = False  # as in `typing`, which the scorer does not load
 if TYPE_CHECKING:
     from agenttrace.records._assemble import assemble, evidence_digest
     from agenttrace.records._codec import (

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonValue
 from agenttrace.records._json_lex import MAX_INT_DIGITS, c_stack_is_safe
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _ENCODER: Final = json.JSONEncoder(
     ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":")

@@ -12,10 +12,12 @@ import math
 import re
 import sys
 from collections.abc import Iterator
-from typing import Final, Literal, NoReturn
 
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import JsonValue
+
+if TYPE_CHECKING:
+    from typing import Final, Literal, NoReturn, TypeAlias
 
 MAX_INT_DIGITS: Final = 100_000
 """Longest integer that is read or written; a longer one costs time by the square."""
@@ -38,7 +40,7 @@ class JsonTextError(ValueError):
         return f"line {self.line}, column {self.column}: {self.reason}"
 
 
-Kind = Literal["object", "array", "end", "key", "scalar"]
+Kind: TypeAlias = "Literal['object', 'array', 'end', 'key', 'scalar']"
 Event = tuple[Kind, int, int, "str | int | float | bool | None"]
 """Kind, offset of its first character, offset behind its last, and the decoded key or scalar.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeVar
 
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import JsonValue
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import Final, TypeVar
+
+    T = TypeVar("T")
 
 _BAD_ESCAPE = late_pattern(r"~(?![01])")
 _INDEX = late_pattern(r"0|[1-9][0-9]{0,17}")

@@ -11,9 +11,9 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from typing import Final, Literal, NoReturn
 
 from agenttrace._dataclass import dataclass
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonValue
 from agenttrace.records._json_lex import (
     MAX_INT_DIGITS,
@@ -23,6 +23,9 @@ from agenttrace.records._json_lex import (
     events,
 )
 from agenttrace.records._json_pointer import join_pointer
+
+if TYPE_CHECKING:
+    from typing import Final, Literal, NoReturn
 
 MAX_DUPLICATES: Final = 100
 """Repeated keys that are listed one by one; `duplicate_count` has them all."""

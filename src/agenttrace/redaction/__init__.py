@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agenttrace._late import late_names
+from agenttrace._late import TYPE_CHECKING, late_names
 
-TYPE_CHECKING = False  # as in `typing`, which the scorer does not load
 if TYPE_CHECKING:
     from agenttrace.redaction._digest_text import WHOLE, Digest, key_ids, read_digest
     from agenttrace.redaction._digests import fold

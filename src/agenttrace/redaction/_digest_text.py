@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from agenttrace._dataclass import dataclass
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
+
+if TYPE_CHECKING:
+    from typing import Final
 
 DIGEST: Final = late_pattern(
     r"\[digest:([a-z_]{1,24}):([0-9]{1,12}|-):([0-9a-f]{8}):([0-9a-f]{32}):([0-9a-f]{32})\]"

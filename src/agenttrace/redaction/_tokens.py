@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
+
+if TYPE_CHECKING:
+    from typing import Final
 
 BITS: Final = 128
 """Of the keyed hash that a token shows."""

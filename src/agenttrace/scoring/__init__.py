@@ -4,25 +4,31 @@
 the reference hold, and only then which boundary is the first to differ.
 """
 
-from agenttrace.scoring._asserted import unmet as unmet_assertions
-from agenttrace.scoring._changes import Change, changes, value_kind
-from agenttrace.scoring._expected import expected_like
-from agenttrace.scoring._figures import choose_plan
-from agenttrace.scoring._json_schema import KEYWORDS as SCHEMA_KEYWORDS
-from agenttrace.scoring._json_schema import REF as SCHEMA_REF
-from agenttrace.scoring._json_schema import fits_schema
-from agenttrace.scoring._match import figures, fits, loose_f1, match
-from agenttrace.scoring._normalizers import (
-    Normalizer,
-    normalizer,
-    normalizer_names,
-    register_normalizer,
-)
-from agenttrace.scoring._pattern import TextMatcher, TextSearcher, compile_patterns_with
-from agenttrace.scoring._policy import broken_rules, observed_calls
-from agenttrace.scoring._rules import accepts
+from __future__ import annotations
+
+from agenttrace._late import TYPE_CHECKING, late_names
 from agenttrace.scoring._score import records_alone, score
-from agenttrace.scoring._shown import hide_expected
+
+if TYPE_CHECKING:
+    from agenttrace.scoring._asserted import unmet as unmet_assertions
+    from agenttrace.scoring._changes import Change, changes, value_kind
+    from agenttrace.scoring._expected import expected_like
+    from agenttrace.scoring._figures import choose_plan
+    from agenttrace.scoring._json_schema import KEYWORDS as SCHEMA_KEYWORDS
+    from agenttrace.scoring._json_schema import REF as SCHEMA_REF
+    from agenttrace.scoring._json_schema import fits_schema
+    from agenttrace.scoring._match import figures, fits, loose_f1, match
+    from agenttrace.scoring._normalizers import (
+        Normalizer,
+        normalizer,
+        normalizer_names,
+        register_normalizer,
+    )
+    from agenttrace.scoring._pattern import compile_patterns_with
+    from agenttrace.scoring._policy import broken_rules, observed_calls
+    from agenttrace.scoring._protocols import TextMatcher, TextSearcher
+    from agenttrace.scoring._rules import accepts
+    from agenttrace.scoring._shown import hide_expected
 
 __all__ = [
     "SCHEMA_KEYWORDS",
@@ -52,3 +58,34 @@ __all__ = [
     "unmet_assertions",
     "value_kind",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = late_names(
+        __name__,
+        {
+            "Change": "_changes",
+            "SCHEMA_KEYWORDS": "_json_schema:KEYWORDS",
+            "Normalizer": "_normalizers",
+            "SCHEMA_REF": "_json_schema:REF",
+            "TextMatcher": "_protocols",
+            "TextSearcher": "_protocols",
+            "accepts": "_rules",
+            "broken_rules": "_policy",
+            "changes": "_changes",
+            "choose_plan": "_figures",
+            "compile_patterns_with": "_pattern",
+            "expected_like": "_expected",
+            "figures": "_match",
+            "fits": "_match",
+            "fits_schema": "_json_schema",
+            "hide_expected": "_shown",
+            "loose_f1": "_match",
+            "match": "_match",
+            "normalizer": "_normalizers",
+            "normalizer_names": "_normalizers",
+            "observed_calls": "_policy",
+            "register_normalizer": "_normalizers",
+            "unmet_assertions": "_asserted:unmet",
+            "value_kind": "_changes",
+        },
+    )

@@ -7,11 +7,14 @@ level of a deep value costs no square.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Final
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonValue
 from agenttrace.scoring._numbers import exact
 from agenttrace.scoring._opaque import is_opaque
+
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 
 class Alike:

@@ -8,8 +8,8 @@ where it was done.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from agenttrace._dataclass import dataclass
 from agenttrace.domain import (
     BOUNDARIES,
     MISSING,
@@ -25,14 +25,12 @@ from agenttrace.records import canonical
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._link import Links
 from agenttrace.scoring._match import value_at
-from agenttrace.scoring._order import broken_at, out_of_order
 from agenttrace.scoring._policy import Seen, is_forbidden, observed_calls
 from agenttrace.scoring._row import Found, Row
-from agenttrace.scoring._states import first_stray, may_follow
-from agenttrace.scoring._unordered import broken_orders
 
 
-class Culprit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Culprit:
     """The call that breaks a rule, and what is said of it."""
 
     seen: Seen
@@ -70,6 +68,12 @@ def rule_fault(row: Row, broken: Sequence[str]) -> Found | None:
 
 
 def _misplaced(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
+    if not (case.ordered or case.sequence or case.states):
+        return
+    # Most cases ask for no order, and what judges one is a good part of the scorer.
+    from agenttrace.scoring._order import broken_at, out_of_order  # noqa: PLC0415
+    from agenttrace.scoring._unordered import broken_orders  # noqa: PLC0415
+
     forms = [one.form for one in seen]
     names = [form.name for form in forms]
     broken = broken_orders(case, [(one.index, one.call, one.form) for one in seen])
@@ -99,6 +103,8 @@ def _strays(
     machines = [one for one in row.case.states if f"states:{one.rule_id}" in broken]
     if not machines:
         return
+    from agenttrace.scoring._states import first_stray, may_follow  # noqa: PLC0415 - as above
+
     made = [one for one in mine if _got_there(row, boundary, one)]
     forms = [one.form for one in made]
     for machine in machines:
@@ -157,7 +163,8 @@ def _key(form: CallForm, name: str, pointer: str) -> str | None:
 
 
 def _found(row: Row, boundary: Boundary, culprit: Culprit) -> Found:
-    seen, kind, before, after, detail = culprit
+    seen, kind, detail = culprit.seen, culprit.kind, culprit.detail
+    before, after = culprit.before, culprit.after
     chain = _chain_of(row, boundary, seen)
     return Found(
         row.times[id(chain)],

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeGuard
 
 from agenttrace._dataclass import dataclass
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import MISSING, JsonObject, JsonValue, Kind, Missing
 from agenttrace.records import JsonTextError, at_pointer, canonical, escape, parse_json
 from agenttrace.scoring._masks import looks_masked
 from agenttrace.scoring._normalizers import instant_of
 from agenttrace.scoring._numbers import exact, is_number
 from agenttrace.scoring._opaque import digest_kind, is_cut_down, same
+
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeGuard
 
 _EXACT_INTEGERS: Final = 2**53
 _SCALES: Final = frozenset({*(10**power for power in range(1, 10)), 60, 3600})

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from decimal import Decimal, DecimalException, localcontext
-from typing import Any
 
 from agenttrace._dataclass import replace
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import Contract, Evidence, JsonObject, JsonValue, ToolContract
 from agenttrace.records import JsonTextError, dump_json, parse_json
 from agenttrace.scoring._declared_opaque import without_values
@@ -21,6 +21,9 @@ from agenttrace.scoring._normalizers import normalizer
 from agenttrace.scoring._number_places import Places, number_places, one_form
 from agenttrace.scoring._numbers import is_number
 from agenttrace.scoring._opaque import is_cut_down, is_opaque
+
+if TYPE_CHECKING:
+    from typing import Any
 
 Defaults = Mapping[str, Mapping[str, JsonValue]]
 _ON_THE_WAY = ("unit", "rename", "coerce", "drop_null_optional", "drop_unknown", "defaults")

@@ -6,11 +6,13 @@ the value itself, so the row is judged as if they had been done, and as if they 
 
 from __future__ import annotations
 
-from typing import Final
-
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonObject, JsonValue, ToolContract
 from agenttrace.scoring._opaque import digest_of, is_opaque
 from agenttrace.scoring._undecided import undecided
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _DONE: Final = "[declared]"
 """Stands on both sides for a value that is taken to be as declared."""

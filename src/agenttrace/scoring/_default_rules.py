@@ -7,8 +7,8 @@ and a later boundary holds with that value was added by nobody.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import (
     Boundary,
     Case,
@@ -20,6 +20,9 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical, split_pointer
 from agenttrace.scoring._declared import Declared, Defaults, stated_defaults, tool_name
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _TWO: Final = object()
 

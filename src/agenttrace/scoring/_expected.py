@@ -3,42 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final, Protocol
 
 from agenttrace._dataclass import replace
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import (
     ArgumentRule,
+    AssertedValue,
     Case,
     Contract,
     Evidence,
-    JsonObject,
-    JsonValue,
     RequiredCall,
     RuleKind,
     SequenceSide,
 )
-from agenttrace.scoring._asserted import unmet
 
 if TYPE_CHECKING:
-    from agenttrace.scoring._score import ExpectedMasker
+    from typing import Final
+
+    from agenttrace.scoring._protocols import ExpectedMasker, ExpectedValues
 
 COMPARED: Final = (RuleKind.EQUALS, RuleKind.ONE_OF, RuleKind.DEFAULT)
 """Rules whose operand is a value, or values, of the field."""
-
-
-class ExpectedValues(Protocol):
-    """Brings expected values into the form of the observed ones."""
-
-    def prepare(self, calls: Iterable[tuple[str, JsonObject]]) -> None:
-        """Look at every expected call, by name and arguments, before the first is masked."""
-
-    def arguments(self, arguments: JsonObject, tool: str) -> JsonObject:
-        """Arguments of a call of a tool."""
-
-    def value(
-        self, value: JsonValue, pointer: str | None = None, tool: str | None = None
-    ) -> JsonValue:
-        """A single value, of a field where that has a place; a tool's argument where it has one."""
 
 
 def expected_like(
@@ -95,11 +80,20 @@ def expected_like(
         ),
         asserted=tuple(
             replace(one, value=form.value(one.value, one.path, one.tool))
-            for one in (case.asserted if is_shown else unmet(case))
+            for one in (case.asserted if is_shown else _unmet(case))
         ),
         outcome=rules(case.outcome),
         contract=_contract(form, case.contract),
     )
+
+
+def _unmet(case: Case) -> tuple[AssertedValue, ...]:
+    if not case.asserted:
+        return ()
+    # Few cases state any.
+    from agenttrace.scoring._asserted import unmet  # noqa: PLC0415
+
+    return unmet(case)
 
 
 def _rule(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import (
     BOUNDARIES,
     Boundary,
@@ -14,6 +13,9 @@ from agenttrace.domain import (
     ToolCall,
 )
 from agenttrace.records import canonical
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class CallForm:

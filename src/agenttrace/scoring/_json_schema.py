@@ -8,14 +8,17 @@ is bounded, so that no schema and no value can block or break a process.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, Final, TypeAlias
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.errors import UnscorableError
 from agenttrace.redaction import read_digest
 from agenttrace.scoring._alike import Alike
 from agenttrace.scoring._json_schema_asks import ASSERTIONS, Truth, applies_to, hides_names
 from agenttrace.scoring._opaque import is_opaque
+
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeAlias
 
 Asking: TypeAlias = "Generator[tuple[JsonValue, JsonValue], Truth, Truth]"
 

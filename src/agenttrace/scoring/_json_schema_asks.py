@@ -7,14 +7,17 @@ types, lengths and equal digests decide is decided all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.redaction import read_digest
 from agenttrace.scoring._alike import Alike
 from agenttrace.scoring._numbers import at_most, exact, is_number
 from agenttrace.scoring._opaque import digest_of, is_cut_down, is_opaque
 from agenttrace.scoring._pattern import fits_part
+
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeAlias
 
 Truth: TypeAlias = "bool | None"
 

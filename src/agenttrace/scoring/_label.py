@@ -23,7 +23,6 @@ from agenttrace.domain import (
     RequiredCall,
 )
 from agenttrace.records import canonical, escape
-from agenttrace.scoring._asserted import asserted_otherwise
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._default_rules import defaults_of
 from agenttrace.scoring._forms import pick
@@ -60,8 +59,13 @@ def label_fault(
         return _label_owner("no-plan-for-route", detail)
     for cause in _contradictions(case, required or ()):
         return LabelFault(Owner.LABEL_OWNER, cause)
-    for cause in asserted_otherwise((*evidence.tools.asserted, *case.asserted), required):
-        return LabelFault(Owner.LABEL_OWNER, cause)
+    asserted = (*evidence.tools.asserted, *case.asserted)
+    if asserted:
+        # Few cases state any.
+        from agenttrace.scoring._asserted import asserted_otherwise  # noqa: PLC0415
+
+        for cause in asserted_otherwise(asserted, required):
+            return LabelFault(Owner.LABEL_OWNER, cause)
     if required is None or figures is None or met:
         return None
     versions = evidence.tools.versions

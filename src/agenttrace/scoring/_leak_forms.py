@@ -13,10 +13,12 @@ import unicodedata
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Final
 from urllib.parse import unquote_plus
 
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
+
+if TYPE_CHECKING:
+    from typing import Final
 
 SEPARATORS: Final = late_pattern("[\\s\\-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
 """Blanks, and hyphens and dashes of every kind: models write the typographic ones."""

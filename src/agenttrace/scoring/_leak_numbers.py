@@ -10,11 +10,13 @@ import re
 from collections.abc import Collection, Iterator
 from datetime import date
 from decimal import Decimal
-from typing import Final
 
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import JsonValue
 from agenttrace.records import dump_json
+
+if TYPE_CHECKING:
+    from typing import Final
 
 SHORTEST: Final = 4
 """What stands in a message in another form counts from so many characters on."""

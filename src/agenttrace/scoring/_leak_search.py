@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
 
 from agenttrace._dataclass import dataclass
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import Case, Evidence, JsonValue, LeakRule, Missing
 from agenttrace.errors import UnscorableError
 from agenttrace.records import dump_json, escape
@@ -19,6 +19,9 @@ from agenttrace.scoring._leak_numbers import SHORTEST, dates_in, is_date, number
 from agenttrace.scoring._match import value_at
 from agenttrace.scoring._opaque import is_opaque
 from agenttrace.scoring._undecided import undecided
+
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 MOST_SEARCHED: Final = 4_000_000_000
 """Characters that may be gone through for the values of one case."""

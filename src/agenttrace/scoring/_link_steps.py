@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import Final
 
 from agenttrace._dataclass import dataclass
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import Boundary, LinkedBy, Phase, ToolCall
 from agenttrace.scoring._forms import CallForm
+
+if TYPE_CHECKING:
+    from typing import Final
 
 
 @dataclass(slots=True)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import JsonValue
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _MASK: Final = late_pattern(
     r"\*{3}"

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
-from typing import Final, TypeAlias
 
 from agenttrace._dataclass import dataclass, field
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import (
     MISSING,
     BoundaryFigures,
@@ -28,6 +28,9 @@ from agenttrace.records import at_pointer, canonical, split_pointer, without
 from agenttrace.scoring._forms import CallForm, pick
 from agenttrace.scoring._opaque import is_cut_down
 from agenttrace.scoring._rules import accepts
+
+if TYPE_CHECKING:
+    from typing import Final, TypeAlias
 
 Ignored = Mapping[str, frozenset[str]]
 _MOST_EDGES: Final = 100_000

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
 
 from agenttrace._dataclass import dataclass
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonValue
 from agenttrace.errors import InvalidCaseError
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Final
 
 TextFunction = Callable[[str], str]
 Pairs = Iterable[tuple[str, str]]

@@ -7,16 +7,19 @@ a validator may hand on either. Everywhere else the two differ, as typed JSON do
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.scoring._opaque import digest_of, is_opaque
+
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeAlias
 
 _NUMBERS: Final = ("number", "integer")
 _MAX_DEPTH: Final = 16
 _EACH: Final = "*"
 
-Places = Mapping[str, Any]
+Places: TypeAlias = "Mapping[str, Any]"
 """Where numbers stand: property to None for a number, or to the places inside; `*` is each item."""
 
 

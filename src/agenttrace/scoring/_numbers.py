@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from agenttrace._late import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from typing import Any
 
 
 def is_number(value: object) -> bool:

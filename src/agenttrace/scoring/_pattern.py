@@ -8,28 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, Protocol
+
+from agenttrace._late import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Final
+
+    from agenttrace.scoring._protocols import TextMatcher, TextSearcher
+
+    PatternCompiler = Callable[[str], TextMatcher]
+    SearchCompiler = Callable[[str], TextSearcher]
 
 LONGEST_TEXT: Final = 100_000
 """No pattern fits a text of more characters."""
 
-
-class TextMatcher(Protocol):
-    """A compiled pattern; `fullmatch` answers None where the whole text does not fit."""
-
-    def fullmatch(self, text: str, /) -> object | None:
-        """Match the whole text."""
-
-
-class TextSearcher(Protocol):
-    """A compiled pattern; `search` answers None where it fits no part of the text."""
-
-    def search(self, text: str, /) -> object | None:
-        """Find a part of the text that fits."""
-
-
-PatternCompiler = Callable[[str], TextMatcher]
-SearchCompiler = Callable[[str], TextSearcher]
 
 _compilers: list[PatternCompiler] = [re.compile]
 _searchers: list[SearchCompiler] = [re.compile]

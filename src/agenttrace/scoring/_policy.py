@@ -21,7 +21,6 @@ from agenttrace.scoring._forms import CallForm, form_of, handed_on, in_causal_or
 from agenttrace.scoring._leaks import broken_leaks
 from agenttrace.scoring._match import value_at
 from agenttrace.scoring._rules import accepts
-from agenttrace.scoring._unordered import broken_orders
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
         sorted(
             [
                 *_forbidden(case, [s.form for s in every]),
-                *broken_orders(case, [(s.index, s.call, s.form) for s in mine]),
+                *_orders(case, mine),
                 *_counts(case, forms),
                 *_repeats(case, forms),
                 *_outcome(case, evidence),
@@ -85,6 +84,15 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
             ]
         )
     )
+
+
+def _orders(case: Case, seen: Sequence[Seen]) -> set[str]:
+    if not (case.ordered or case.sequence or case.states):
+        return set()
+    # Most cases ask for no order, and what judges one is a good part of the scorer.
+    from agenttrace.scoring._unordered import broken_orders  # noqa: PLC0415
+
+    return broken_orders(case, [(s.index, s.call, s.form) for s in seen])
 
 
 def is_forbidden(rule: ForbiddenCall, form: CallForm) -> bool:

@@ -10,9 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Final
 
-from agenttrace._late import late_pattern
+from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
 from agenttrace.records import JsonTextError, canonical, dump_json, parse_json
 from agenttrace.redaction import key_ids
@@ -21,6 +20,9 @@ from agenttrace.scoring._link import Links
 from agenttrace.scoring._opaque import digest_kind, is_respelled
 from agenttrace.scoring._row import Row
 from agenttrace.scoring._undecided import undecided
+
+if TYPE_CHECKING:
+    from typing import Final
 
 _ERROR_WORDS: Final = late_pattern(
     r"\b(?:errors?|exceptions?|failed|failure|traceback|timed out|timeout)\b", re.IGNORECASE

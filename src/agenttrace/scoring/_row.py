@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Final
 
 from agenttrace._dataclass import dataclass, field
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import (
     BOUNDARIES,
     MISSING,
@@ -33,6 +33,9 @@ from agenttrace.scoring._declared import Declared
 from agenttrace.scoring._forms import form_of, in_causal_order
 from agenttrace.scoring._link import Links
 from agenttrace.scoring._opaque import text_state
+
+if TYPE_CHECKING:
+    from typing import Final
 
 Order = tuple[float, float]
 LAST: Final = float("inf")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import ArgumentRule, JsonValue, Missing, RuleKind
 from agenttrace.records import canonical
-from agenttrace.scoring._json_schema import fits_schema
 from agenttrace.scoring._normalizers import normalizer
 from agenttrace.scoring._numbers import at_most, exact, is_number
 from agenttrace.scoring._opaque import (
@@ -19,8 +18,10 @@ from agenttrace.scoring._opaque import (
     opaque_keys,
     same,
 )
-from agenttrace.scoring._pattern import fits_whole
 from agenttrace.scoring._undecided import undecided
+
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 
 def accepts(rule: ArgumentRule, value: JsonValue | Missing, at: str = "") -> bool:
@@ -46,7 +47,7 @@ def _accepts_opaque(rule: ArgumentRule, value: JsonValue, at: str) -> bool:
     """Whether a rule is content with a value of which only digests or masks are known."""
     kind = rule.kind
     if kind is RuleKind.SCHEMA:
-        answer = fits_schema(_bounds(rule), value)
+        answer = _fits_schema(rule, value)
         return undecided(_question(rule, at)) if answer is None else answer
     if kind in (RuleKind.EQUALS, RuleKind.DEFAULT, RuleKind.ONE_OF):
         listed = rule.operand if kind is RuleKind.ONE_OF else [rule.operand]
@@ -86,6 +87,9 @@ def _equals(rule: ArgumentRule, value: JsonValue) -> bool:
 
 
 def _regex(rule: ArgumentRule, value: JsonValue) -> bool:
+    # Few plans have such a rule.
+    from agenttrace.scoring._pattern import fits_whole  # noqa: PLC0415
+
     return isinstance(value, str) and fits_whole(str(rule.operand), value)
 
 
@@ -123,7 +127,14 @@ def _is_within(rule: ArgumentRule, size: int) -> bool:
 
 
 def _schema(rule: ArgumentRule, value: JsonValue) -> bool:
-    return fits_schema(_bounds(rule), value) is True
+    return _fits_schema(rule, value) is True
+
+
+def _fits_schema(rule: ArgumentRule, value: JsonValue) -> bool | None:
+    # Few plans have such a rule, and it is a good part of the scorer.
+    from agenttrace.scoring._json_schema import fits_schema  # noqa: PLC0415
+
+    return fits_schema(_bounds(rule), value)
 
 
 def _normalized(rule: ArgumentRule, value: JsonValue) -> bool:

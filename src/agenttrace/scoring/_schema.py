@@ -7,11 +7,14 @@ This is a stated subset: `type`, `properties`, `additionalProperties: false`, an
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonObject, JsonValue
 from agenttrace.records import split_pointer
 from agenttrace.scoring._opaque import digest_of, is_opaque
+
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "string": lambda value: isinstance(value, str),

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
 
 from agenttrace._dataclass import replace
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import (
     Boundary,
     BoundaryFigures,
@@ -41,7 +41,7 @@ from agenttrace.scoring._causes import (
 )
 from agenttrace.scoring._default_rules import declared_by
 from agenttrace.scoring._doubts import doubts
-from agenttrace.scoring._expected import ExpectedValues, expected_like, needs_values
+from agenttrace.scoring._expected import expected_like, needs_values
 from agenttrace.scoring._figures import (
     all_figures,
     choose_plan,
@@ -65,15 +65,8 @@ from agenttrace.scoring._stated import with_stated
 from agenttrace.scoring._undecided import assuming, settled
 from agenttrace.scoring._walk import walk_chains
 
-
-class ExpectedMasker(Protocol):
-    """Masks a case's expected values the way the recorder masked the observed ones."""
-
-    def expected_by(self, evidence: Evidence) -> ExpectedValues:
-        """What brings values into the form that the values of this evidence have."""
-
-    def unknown_keys(self, evidence: Evidence) -> frozenset[str]:
-        """Ids of the keys that masked values of the evidence were made with and this lacks."""
+if TYPE_CHECKING:
+    from agenttrace.scoring._protocols import ExpectedMasker
 
 
 NO_CASE = Case(case_id="")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
 
 from agenttrace._dataclass import replace
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import BoundaryFigures, Case, Divergence, Evidence, Missing, Verdict
-from agenttrace.scoring._expected import COMPARED, ExpectedValues, listed_calls
+from agenttrace.scoring._expected import COMPARED, listed_calls
 from agenttrace.scoring._opaque import holds_opaque
 
 if TYPE_CHECKING:
-    from agenttrace.scoring._score import ExpectedMasker
+    from typing import Any, Final
+
+    from agenttrace.scoring._protocols import ExpectedMasker, ExpectedValues
 
 _COMPARED: Final = frozenset(kind.value for kind in COMPARED)
 

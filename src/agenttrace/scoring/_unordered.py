@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, permutations, product
-from typing import Final
 
+from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import Boundary, Case, ToolCall
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._order import broken_at, order_pairs, out_of_order
 from agenttrace.scoring._states import is_broken
 from agenttrace.scoring._undecided import undecided
+
+if TYPE_CHECKING:
+    from typing import Final
 
 MOST_ORDERS: Final = 24
 Made = tuple[int, ToolCall, CallForm]
