@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from agenttrace._dataclass import dataclass
 from agenttrace.domain import (
     BOUNDARIES,
+    AssertedValue,
     Boundary,
     BoundaryFigures,
     Case,
@@ -59,13 +60,8 @@ def label_fault(
         return _label_owner("no-plan-for-route", detail)
     for cause in _contradictions(case, required or ()):
         return LabelFault(Owner.LABEL_OWNER, cause)
-    asserted = (*evidence.tools.asserted, *case.asserted)
-    if asserted:
-        # Few cases state any.
-        from agenttrace.scoring._asserted import asserted_otherwise  # noqa: PLC0415
-
-        for cause in asserted_otherwise(asserted, required):
-            return LabelFault(Owner.LABEL_OWNER, cause)
+    for cause in _asserted_otherwise((*evidence.tools.asserted, *case.asserted), required):
+        return LabelFault(Owner.LABEL_OWNER, cause)
     if required is None or figures is None or met:
         return None
     versions = evidence.tools.versions
@@ -117,6 +113,16 @@ def label_fault(
             ),
         )
     return None
+
+
+def _asserted_otherwise(
+    asserted: Sequence[AssertedValue], required: Sequence[RequiredCall] | None
+) -> Iterator[Cause]:
+    if asserted:
+        # Few cases state any.
+        from agenttrace.scoring._asserted import asserted_otherwise  # noqa: PLC0415
+
+        yield from asserted_otherwise(asserted, required)
 
 
 def _pointer_to(name: str) -> str:
