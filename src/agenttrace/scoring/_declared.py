@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from decimal import Decimal, DecimalException, localcontext
 
 from agenttrace._dataclass import replace
 from agenttrace._late import TYPE_CHECKING
@@ -185,6 +184,9 @@ def _changed(
 def _scaled(value: JsonValue, unit: str) -> JsonValue:
     if not is_number(value):
         return value
+    # Few tools declare units, and the module is not small.
+    from decimal import Decimal, DecimalException, localcontext  # noqa: PLC0415
+
     try:
         with localcontext() as context:
             context.prec = 60
