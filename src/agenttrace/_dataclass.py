@@ -58,94 +58,88 @@ def _replace(one: Any, /, **changes: Any) -> Any:
 
 
 class _OnFirstUse:
-    """An attribute of a class that is made when it is first asked for."""
+    """An attribute of our classes that each of them makes when it is first asked for."""
 
-    def __init__(self, make: Callable[[type[Any]], Any]) -> None:
+    def __init__(self, name: str, make: Callable[[type[Any]], Any]) -> None:
+        self._name = name
         self._make = make
 
-    def __set_name__(self, owner: type[Any], name: str) -> None:
-        self._owner, self._name = owner, name
-
     def __get__(self, one: object | None, kind: type[Any]) -> Any:
-        made = self._make(self._owner)
-        setattr(self._owner, self._name, made)
+        owner = self._owner(kind)
+        made = self._make(owner)
+        setattr(owner, self._name, made)
         bind = getattr(made, "__get__", None)
         return made if bind is None else bind(one, kind)
 
+    def _owner(self, kind: type[Any]) -> type[Any]:
+        ours = [base for base in kind.__mro__ if "__light_fields__" in base.__dict__]
+        # Where another thread has just made it, it is made once more.
+        return next((one for one in ours if one.__dict__.get(self._name) is self), ours[0])
+
 
 class _Constructor(_OnFirstUse):
-    """Makes the first objects of a class by itself: most classes never have many."""
+    """Fills the first objects of a class by itself: most classes never have many."""
 
-    _left = 2
+    _FEW = 2
+
+    def __init__(self) -> None:
+        super().__init__("__init__", _constructor)
+        self._made: dict[type[Any], int] = {}
 
     def __get__(self, one: object | None, kind: type[Any]) -> Any:
-        if one is None or not self._left:
+        made = self._made.get(kind, 0)
+        if one is None or made == self._FEW:
+            self._made.pop(kind, None)
             return super().__get__(one, kind)
-        self._left -= 1
+        self._made[kind] = made + 1
+        return lambda *args, **values: self._fill(one, args, values)
 
-        def init(*args: Any, **values: Any) -> None:
-            fields = self._owner.__light_fields__
-            if args or not values.keys() <= fields.keys():
-                super(_Constructor, self).__get__(one, kind)(*args, **values)
-                return
-            for name, default in fields.items():
-                value = values.get(name, default)
-                if value.__class__ is _Factory:
-                    value = value.make()
-                elif value is _REQUIRED:
-                    super(_Constructor, self).__get__(one, kind)(*args, **values)
-                    return
-                object.__setattr__(one, name, value)
-
-        return init
+    def _fill(self, one: Any, args: tuple[Any, ...], values: dict[str, Any]) -> None:
+        fields = one.__light_fields__
+        if args or not values.keys() <= fields.keys():
+            super().__get__(one, one.__class__)(*args, **values)
+            return
+        for name, default in fields.items():
+            value = values.get(name, default)
+            if value is _REQUIRED:  # the compiled one says what is wrong
+                super().__get__(one, one.__class__)(**values)
+            elif default.__class__ is _Factory and value is default:
+                value = default.make()
+            object.__setattr__(one, name, value)
 
 
 def _made(kind: type[Any], *, frozen: bool, kw_only: bool, slots: bool, eq: bool) -> type[Any]:
-    own = {name: kind.__dict__.get(name, _REQUIRED) for name in kind.__annotations__}
-    for name, default in own.items():
+    body = dict(kind.__dict__)
+    body.pop("__dict__", None)
+    body.pop("__weakref__", None)
+    fields: dict[str, Any] = {}
+    for base in kind.__mro__[-2:0:-1]:
+        fields.update(base.__dict__.get("__light_fields__", ()))
+    own = kind.__annotations__
+    for name in own:
+        default = fields[name] = body.get(name, _REQUIRED)
         if default.__class__.__hash__ is None:
             raise ValueError(f"{kind.__qualname__}.{name} has a mutable default")
-    fields: dict[str, Any] = {}
-    for base in kind.__mro__[:0:-1]:
-        fields.update(base.__dict__.get("__light_fields__", {}))
-    fields.update(own)
-    body: dict[str, Any] = {
-        "__light_fields__": fields,
-        "__light_options__": {"frozen": frozen, "kw_only": kw_only, "slots": slots, "eq": eq},
-        "__match_args__": () if kw_only else tuple(fields),
-        "__dataclass_fields__": _OnFirstUse(_standard_fields),
-        "__dataclass_params__": _OnFirstUse(_standard_params),
-        "__init__": _Constructor(_constructor),
-        "__repr__": _repr,
-        "__replace__": _replace,
-    }
-    if eq:
-        # Of one name it gives the value itself, which compares and hashes as well.
-        body["__light_values__"] = attrgetter(*(fields or ("__class__",)))
-        body["__eq__"] = _eq
-        body["__hash__"] = _hash if frozen else None
-    if frozen:
-        body.update(__setattr__=_setattr, __delattr__=_delattr)
-        if slots:
-            body.update(__getstate__=_getstate, __setstate__=_setstate)
-    # A method that the class defines itself stays.
-    body.update({k: v for k, v in kind.__dict__.items() if k not in ("__dict__", "__weakref__")})
-    body = {name: item for name, item in body.items() if name not in own}
+        if slots or default.__class__ is _Factory:
+            body.pop(name, None)
     if slots:
         body["__slots__"] = tuple(own)
-    else:
-        body.update(
-            {n: d for n, d in own.items() if d is not _REQUIRED and type(d) is not _Factory}
-        )
+    body["__light_fields__"] = fields
+    body["__light_options__"] = (frozen, kw_only, slots, eq)
+    body["__match_args__"] = () if kw_only else tuple(fields)
+    # A method that the class defines itself stays.
+    equal = () if not eq else _EQUAL if frozen else _EQUAL_MUTABLE
+    body = {**_METHODS, **dict(equal), **dict(_FROZEN if frozen else ()), **body}
     body["__qualname__"] = kind.__qualname__
     made: type[Any] = type(kind).__new__(type(kind), kind.__name__, kind.__bases__, body)
     return made
 
 
 def _constructor(kind: type[Any]) -> Any:
-    fields, options = kind.__light_fields__, kind.__light_options__
+    fields = kind.__light_fields__
+    frozen, kw_only, slots, _ = kind.__light_options__
     known: dict[str, Any] = {"_new": _REQUIRED}
-    takes = ["self", "*"] if options["kw_only"] and fields else ["self"]
+    takes = ["self", "*"] if kw_only and fields else ["self"]
     does = []
     for name, default in fields.items():
         value = name
@@ -158,9 +152,9 @@ def _constructor(kind: type[Any]) -> Any:
         else:
             known[f"_default_{name}"] = default
             takes.append(f"{name}=_default_{name}")
-        if not options["frozen"]:
+        if not frozen:
             does.append(f"self.{name} = {value}")
-        elif options["slots"]:
+        elif slots:
             # Past `__setattr__`, and the quickest way there.
             known[f"_set_{name}"] = getattr(kind, name).__set__
             does.append(f"_set_{name}(self, {value})")
@@ -194,8 +188,9 @@ def _standard(kind: type[Any]) -> Any:
             body[name] = dataclasses.field(default_factory=default.make)
         elif default is not _REQUIRED:
             body[name] = default
-    options = {name: on for name, on in kind.__light_options__.items() if name != "slots"}
-    return dataclasses.dataclass(**options)(type(kind.__name__, (), body))
+    frozen, kw_only, _, eq = kind.__light_options__
+    like = type(kind.__name__, (), body)
+    return dataclasses.dataclass(frozen=frozen, kw_only=kw_only, eq=eq)(like)
 
 
 def _standard_fields(kind: type[Any]) -> Mapping[str, Any]:
@@ -210,6 +205,11 @@ def _standard_params(kind: type[Any]) -> Any:
 def _repr(self: Any) -> str:
     shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__light_fields__)
     return f"{self.__class__.__qualname__}({shown})"
+
+
+def _values(kind: type[Any]) -> Callable[[Any], Any]:
+    # Of one name it gives the value itself, which compares and hashes as well.
+    return attrgetter(*(kind.__light_fields__ or ("__class__",)))
 
 
 def _eq(self: Any, other: Any) -> Any:
@@ -254,6 +254,26 @@ def _setstate(self: Any, state: list[Any]) -> None:
     for name, value in zip(self.__light_fields__, state, strict=True):
         object.__setattr__(self, name, value)
 
+
+_METHODS: Final[Mapping[str, Any]] = {
+    "__init__": _Constructor(),
+    "__repr__": _repr,
+    "__replace__": _replace,
+    "__dataclass_fields__": _OnFirstUse("__dataclass_fields__", _standard_fields),
+    "__dataclass_params__": _OnFirstUse("__dataclass_params__", _standard_params),
+}
+_EQUAL: Final[Mapping[str, Any]] = {
+    "__light_values__": _OnFirstUse("__light_values__", _values),
+    "__eq__": _eq,
+    "__hash__": _hash,
+}
+_EQUAL_MUTABLE: Final[Mapping[str, Any]] = {**_EQUAL, "__hash__": None}
+_FROZEN: Final[Mapping[str, Any]] = {
+    "__setattr__": _setattr,
+    "__delattr__": _delattr,
+    "__getstate__": _getstate,
+    "__setstate__": _setstate,
+}
 
 if not TYPE_CHECKING:
     dataclass, field, replace = _dataclass, _field, _replace
