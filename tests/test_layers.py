@@ -16,6 +16,8 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "agenttrace"
 
 PURE = (
+    "_dataclass",
+    "_late",
     "domain",
     "errors",
     "gate",
@@ -35,6 +37,25 @@ loads at every start."""
 
 LATE_EXTRAS = {"anthropic", "openai", "opentelemetry.exporter", "re2", "yaml"}
 """Packages of extras: whoever needs one may import it when it is asked for."""
+
+LATE_FOR_COST = {
+    "_dataclass.py: dataclasses",
+    "records/_json_dump.py: decimal",
+    "scoring/_broken.py: agenttrace.scoring._order",
+    "scoring/_broken.py: agenttrace.scoring._states",
+    "scoring/_broken.py: agenttrace.scoring._unordered",
+    "scoring/_declared.py: decimal",
+    "scoring/_expected.py: agenttrace.scoring._asserted",
+    "scoring/_label.py: agenttrace.scoring._asserted",
+    "scoring/_leaks.py: agenttrace.scoring._leak_search",
+    "scoring/_normalizers.py: datetime",
+    "scoring/_numbers.py: fractions",
+    "scoring/_policy.py: agenttrace.scoring._unordered",
+    "scoring/_rules.py: agenttrace.scoring._json_schema",
+    "scoring/_rules.py: agenttrace.scoring._pattern",
+}
+"""What few rows need and every import of the scorer would pay for: tests/test_imports.py holds it
+out, `bench/imports.py` has the figures."""
 
 HEAVY = ("opentelemetry", "wrapt", "pydantic")
 
@@ -75,6 +96,8 @@ def late(path: Path) -> Iterator[str]:
     inside = (n for f in ast.walk(tree) if isinstance(f, functions) for n in ast.walk(f))
     for node in inside:
         for name in imported(node):
+            if f"{path.relative_to(SOURCE).as_posix()}: {name}" in LATE_FOR_COST:
+                continue
             if not any(name == extra or name.startswith(f"{extra}.") for extra in LATE_EXTRAS):
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}: {name}"
 
