@@ -26,6 +26,7 @@ HEAVY = (
     "pathlib",
     "pydantic",
     "typing",
+    "unicodedata",
     "urllib.parse",
     "wrapt",
     "yaml",

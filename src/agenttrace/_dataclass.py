@@ -2,14 +2,13 @@
 
 The standard library compiles up to six functions for each dataclass when its module is imported,
 and loads `inspect` for it; for the domain alone that took longer than all the rest of the scorer.
-Here the constructor is compiled when the first object is made, and the other methods are shared.
+Here what is compiled (the constructor, equality, the hash) is compiled when a class first needs it,
+and the other methods are shared.
 What is made is a dataclass to everybody else: `dataclasses.fields`, `replace`, `asdict` and
 `is_dataclass` take it, and to a type checker it is the standard library's own.
 """
 
 from __future__ import annotations
-
-from operator import attrgetter
 
 from agenttrace._late import TYPE_CHECKING
 
@@ -118,7 +117,7 @@ def _made(kind: type[Any], *, frozen: bool, kw_only: bool, slots: bool, eq: bool
     own = kind.__annotations__
     for name in own:
         default = fields[name] = body.get(name, _REQUIRED)
-        if default.__class__.__hash__ is None:
+        if default.__class__ in (list, dict, set):
             raise ValueError(f"{kind.__qualname__}.{name} has a mutable default")
         if slots or default.__class__ is _Factory:
             body.pop(name, None)
@@ -161,12 +160,18 @@ def _constructor(kind: type[Any]) -> Any:
         else:
             known["_set"] = object.__setattr__
             does.append(f"_set(self, {name!r}, {value})")
-    body = "\n ".join(does or ["pass"])
-    exec(f"def __init__({', '.join(takes)}):\n {body}", known)
-    made = known["__init__"]
-    made.__qualname__ = f"{kind.__qualname__}.__init__"
-    made.__module__ = kind.__module__
+    made = _compiled(kind, "__init__", ", ".join(takes), does or ["pass"], known)
     made.__annotations__ = {**_annotations(kind), "return": None}
+    return made
+
+
+def _compiled(
+    kind: type[Any], name: str, takes: str, does: list[str], known: dict[str, Any]
+) -> Any:
+    exec(f"def {name}({takes}):\n " + "\n ".join(does), known)
+    made = known[name]
+    made.__qualname__ = f"{kind.__qualname__}.{name}"
+    made.__module__ = kind.__module__
     return made
 
 
@@ -207,20 +212,21 @@ def _repr(self: Any) -> str:
     return f"{self.__class__.__qualname__}({shown})"
 
 
-def _values(kind: type[Any]) -> Callable[[Any], Any]:
-    # Of one name it gives the value itself, which compares and hashes as well.
-    return attrgetter(*(kind.__light_fields__ or ("__class__",)))
+def _equality(kind: type[Any]) -> Any:
+    does = [
+        "if other.__class__ is self.__class__:",
+        f"  return {_tuple(kind, 'self')} == {_tuple(kind, 'other')}",
+        "return NotImplemented",
+    ]
+    return _compiled(kind, "__eq__", "self, other", does, {})
 
 
-def _eq(self: Any, other: Any) -> Any:
-    if other.__class__ is not self.__class__:
-        return NotImplemented
-    values = self.__light_values__
-    return values(self) == values(other)
+def _hashing(kind: type[Any]) -> Any:
+    return _compiled(kind, "__hash__", "self", [f"return hash({_tuple(kind, 'self')})"], {})
 
 
-def _hash(self: Any) -> int:
-    return hash(self.__light_values__(self))
+def _tuple(kind: type[Any], one: str) -> str:
+    return f"({''.join(f'{one}.{name}, ' for name in kind.__light_fields__)})"
 
 
 def _setattr(self: Any, name: str, value: object) -> None:
@@ -263,9 +269,8 @@ _METHODS: Final[Mapping[str, Any]] = {
     "__dataclass_params__": _OnFirstUse("__dataclass_params__", _standard_params),
 }
 _EQUAL: Final[Mapping[str, Any]] = {
-    "__light_values__": _OnFirstUse("__light_values__", _values),
-    "__eq__": _eq,
-    "__hash__": _hash,
+    "__eq__": _OnFirstUse("__eq__", _equality),
+    "__hash__": _OnFirstUse("__hash__", _hashing),
 }
 _EQUAL_MUTABLE: Final[Mapping[str, Any]] = {**_EQUAL, "__hash__": None}
 _FROZEN: Final[Mapping[str, Any]] = {

@@ -7,7 +7,6 @@ value. Nothing here decides whether a change is allowed.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 from agenttrace._dataclass import dataclass
@@ -179,6 +178,9 @@ def _text_kind(before: str, after: str) -> Kind | None:
         return Kind.TIME_SHIFTED
     if max(len(before), len(after)) > _LONGEST_TEXT:
         return None
+    # Few rows have texts that differ.
+    import unicodedata  # noqa: PLC0415
+
     if unicodedata.normalize("NFKC", before) == unicodedata.normalize("NFKC", after):
         return Kind.UNICODE_NORMALIZED
     if before.casefold() == after.casefold():

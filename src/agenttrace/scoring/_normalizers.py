@@ -6,7 +6,6 @@ run at registration, so that a normalizer cannot quietly swallow a difference th
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from agenttrace._dataclass import dataclass
@@ -119,6 +118,8 @@ def _digits(text: str) -> str:
 
 
 def _nfc(text: str) -> str:
+    import unicodedata  # noqa: PLC0415 - few rows need it
+
     return unicodedata.normalize("NFC", text)
 
 
