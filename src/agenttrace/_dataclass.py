@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass, field, replace
     from typing import Any, Final
 
-__all__ = ["dataclass", "field", "replace"]
+__all__ = ["dataclass", "field", "field_names", "replace"]
 
 _REQUIRED: Final = object()
 
@@ -54,6 +54,11 @@ def _replace(one: Any, /, **changes: Any) -> Any:
         if name not in changes:
             changes[name] = getattr(one, name)
     return one.__class__(**changes)
+
+
+def field_names(kind: type[Any]) -> tuple[str, ...]:
+    """Names of a dataclass's fields, in order."""
+    return tuple(kind.__light_fields__)
 
 
 class _OnFirstUse:

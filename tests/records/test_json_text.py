@@ -16,6 +16,7 @@ from agenttrace.records import (
     JsonTextError,
     at_pointer,
     canonical,
+    canonical_writer,
     dump_json,
     escape,
     parse_arguments,
@@ -446,3 +447,26 @@ def test_a_string_is_decoded_from_its_source(text):
 def test_what_is_not_exactly_one_string_is_not_decoded(source):
     with pytest.raises(JsonTextError):
         decode_string(source)
+
+
+@given(st.lists(values, max_size=5))
+def test_a_writer_of_many_values_writes_each_as_canonical_text(many):
+    write = canonical_writer()
+
+    assert [write(value) for value in many] == [canonical(value) for value in many]
+
+
+def test_a_writer_goes_on_after_a_value_that_it_refused():
+    shared: dict[str, object] = {"a": 1}
+    around: list[object] = [shared]
+    around.append(around)
+    write = canonical_writer()
+
+    for refused, error in ((around, ValueError), ([shared, math.nan], ValueError)):
+        with pytest.raises(error):
+            write(refused)
+    with pytest.raises(TypeError):
+        write([shared, object()])
+
+    assert write(shared) == '{"a":1}'
+    assert write([shared, MappingProxyType(shared), -0.0]) == '[{"a":1},{"a":1},0.0]'

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         travels,
     )
     from agenttrace.records._events import EVENT_NAMES, EVENT_SHAPES, NO_CONTENT
-    from agenttrace.records._json_dump import canonical, dump_json
+    from agenttrace.records._json_dump import canonical, canonical_writer, dump_json
     from agenttrace.records._json_lex import JsonTextError
     from agenttrace.records._json_mask import Found, mask_text
     from agenttrace.records._json_places import Loc, Place, places
@@ -51,6 +51,7 @@ __all__ = [
     "assemble",
     "at_pointer",
     "canonical",
+    "canonical_writer",
     "dump_json",
     "escape",
     "evidence_digest",
@@ -97,6 +98,7 @@ if not TYPE_CHECKING:
             "assemble": "_assemble",
             "at_pointer": "_json_pointer",
             "canonical": "_json_dump",
+            "canonical_writer": "_json_dump",
             "dump_json": "_json_dump",
             "escape": "_json_pointer",
             "evidence_digest": "_assemble",

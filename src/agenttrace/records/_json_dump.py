@@ -8,20 +8,71 @@ the same text.
 from __future__ import annotations
 
 import json
+import json.encoder
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import JsonValue
 from agenttrace.records._json_lex import MAX_INT_DIGITS, c_stack_is_safe
 
 if TYPE_CHECKING:
-    from typing import Final
+    from typing import Any, Final, NoReturn
 
 _ENCODER: Final = json.JSONEncoder(
     ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":")
 )
 _MAX_INT_BITS: Final = int(MAX_INT_DIGITS * math.log2(10))
+
+
+def _no_json(value: object) -> NoReturn:
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def _encoder(inside: dict[int, Any]) -> Callable[[Any, int], Sequence[str]] | None:
+    """The C part of the standard encoder; None for an interpreter without it.
+
+    `JSONEncoder.encode` takes longer to set it up than it needs to write a call.
+
+    Args:
+        inside: Holds the containers that are being written, so that one in itself is found.
+    """
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return None
+    text_of = json.encoder.encode_basestring_ascii
+    made: Callable[[Any, int], Sequence[str]] = make(
+        inside, _no_json, text_of, None, ":", ",", True, False, False
+    )
+    return made
+
+
+def _checked_text(value: Any) -> str | None:
+    """The value's text by the standard encoder; None for what the writer has to look at."""
+    if c_stack_is_safe():
+        try:
+            encode = _encoder({})
+            return _ENCODER.encode(value) if encode is None else "".join(encode(value, 0))
+        except (ValueError, TypeError, RecursionError):
+            pass  # the writer can do it, or says what is wrong
+    return None
+
+
+def _many_texts() -> Callable[[Any], str | None]:
+    """`_checked_text` for many values, by one encoder: for one thread at a time."""
+    inside: dict[int, Any] = {}
+    encode, join = _encoder(inside), "".join
+    if encode is None or not c_stack_is_safe():
+        return _checked_text
+
+    def checked_text(value: Any) -> str | None:
+        try:
+            return join(encode(value, 0))
+        except (ValueError, TypeError, RecursionError):
+            inside.clear()
+            return None
+
+    return checked_text
 
 
 def dump_json(value: JsonValue) -> str:
@@ -40,7 +91,8 @@ def dump_json(value: JsonValue) -> str:
         >>> dump_json({"b": 10.0, "a": ["é", None]})
         '{"a":["\\u00e9",null],"b":10.0}'
     """
-    return _dump(value, signed_zero=True)
+    text = _checked_text(value)
+    return _write(value, signed_zero=True) if text is None else text
 
 
 def canonical(value: JsonValue) -> str:
@@ -60,17 +112,27 @@ def canonical(value: JsonValue) -> str:
         >>> canonical(10) == canonical(10.0)
         False
     """
-    text = _dump(value, signed_zero=True)
-    return _write(value, signed_zero=False) if "-0.0" in text else text
+    text = _checked_text(value)
+    return _write(value, signed_zero=False) if text is None or "-0.0" in text else text
 
 
-def _dump(value: JsonValue, *, signed_zero: bool) -> str:
-    if c_stack_is_safe():
-        try:
-            return _ENCODER.encode(value)
-        except (ValueError, TypeError, RecursionError):
-            pass  # the writer can do it, or says what is wrong
-    return _write(value, signed_zero=signed_zero)
+def canonical_writer() -> Callable[[JsonValue], str]:
+    """`canonical` for many values: what each call of it has to set up is set up once.
+
+    The result is for one thread at a time.
+
+    Example:
+        >>> write = canonical_writer()
+        >>> [write(value) for value in (10, 10.0, {"b": -0.0, "a": []})]
+        ['10', '10.0', '{"a":[],"b":0.0}']
+    """
+    checked_text = _many_texts()
+
+    def write(value: JsonValue) -> str:
+        text = checked_text(value)
+        return _write(value, signed_zero=False) if text is None or "-0.0" in text else text
+
+    return write
 
 
 def _write(value: JsonValue, *, signed_zero: bool) -> str:
@@ -133,7 +195,7 @@ def _scalar(value: object, *, signed_zero: bool) -> str:
         return "0.0" if value == 0 and not signed_zero else float.__repr__(value)
     if value is None or isinstance(value, str | bool):
         return _ENCODER.encode(value)
-    raise TypeError(f"a {type(value).__name__} has no JSON form")
+    _no_json(value)
 
 
 def _integer(value: int) -> str:

@@ -75,12 +75,15 @@ def error_at(text: str, offset: int, reason: str, *, truncated: bool = False) ->
     return JsonTextError(reason, offset, line, offset - line_start + 1, truncated)
 
 
+_COUNTS_C_CALLS: Final = sys.version_info >= (3, 12)
+
+
 def c_stack_is_safe() -> bool:
     """Say whether C code that recurses over a value stops before it overflows the stack.
 
     Python 3.11 counts C recursion by the recursion limit alone, and a program may raise that.
     """
-    return sys.version_info >= (3, 12) or sys.getrecursionlimit() <= 10_000
+    return _COUNTS_C_CALLS or sys.getrecursionlimit() <= 10_000
 
 
 def events(text: str) -> Iterator[Event]:

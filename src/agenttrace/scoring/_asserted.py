@@ -24,7 +24,7 @@ def asserted_otherwise(
     asserted: Sequence[AssertedValue], required: Sequence[RequiredCall] | None
 ) -> Iterator[Cause]:
     """Assertions that no planned call can meet; none where there is no plan."""
-    if required is None:
+    if required is None or not asserted:
         return
     plan = _Plan(required)
     for one in asserted:

@@ -16,10 +16,9 @@ from agenttrace.domain import (
 )
 from agenttrace.scoring._broken import OWNER_OF, rule_fault
 from agenttrace.scoring._causes import cannot_be_placed
+from agenttrace.scoring._due import due_forms
 from agenttrace.scoring._link import Links
-from agenttrace.scoring._match import match
-from agenttrace.scoring._plan import due_form
-from agenttrace.scoring._policy import broken_rules, observed_calls
+from agenttrace.scoring._policy import rules_broken
 from agenttrace.scoring._row import Found, Row
 
 _BOUNDARY_FIRST = {
@@ -117,7 +116,7 @@ def _without_divergence(row: Row, clean: bool, broken: Sequence[str]) -> Blame:
     lead = row.evidence.first_observed
     for boundary in BOUNDARIES:
         if row.evidence.is_observed(boundary) and set(
-            broken_rules(row.case, row.evidence, boundary)
+            rules_broken(row.case, row.sight, boundary)
         ) & set(broken):
             if boundary is lead and boundary is not Boundary.MODEL:
                 return _unplaced(boundary)
@@ -136,10 +135,9 @@ def _leaves_plan(row: Row, lead: Boundary) -> bool:
     """Whether the calls of the first recorded boundary are not the plan's, as far as declared."""
     if row.required is None:
         return False
-    seen = observed_calls(row.evidence, lead, row.case.agents) or []
+    seen = row.sight.calls(lead, row.case.agents) or []
     forms = [row.declared(one.form, adapted=True) for one in seen]
-    due = [due_form(call, row.declared, adapted=True) for call in row.required]
-    found = match(due, forms, row.case.ignore_args)
+    found = due_forms(row, row.declared, adapted=True).match(forms)
     return bool(found.missing or found.extra)
 
 

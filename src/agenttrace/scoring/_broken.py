@@ -25,15 +25,16 @@ from agenttrace.records import canonical
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._link import Links
 from agenttrace.scoring._match import value_at
-from agenttrace.scoring._policy import Seen, is_forbidden, observed_calls
+from agenttrace.scoring._policy import has_call_rules, is_forbidden
 from agenttrace.scoring._row import Found, Row
+from agenttrace.scoring._sight import Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
     """The call that breaks a rule, and what is said of it."""
 
-    seen: Seen
+    seen: Entry
     kind: Kind
     before: JsonValue | Missing
     after: JsonValue | Missing
@@ -54,10 +55,12 @@ def rule_fault(row: Row, broken: Sequence[str]) -> Found | None:
         broken: Rules broken at the compared boundary. Order counts at every boundary; calls that
             are forbidden or too many count only where they got as far as the compared one.
     """
-    case, evidence = row.case, row.evidence
+    case = row.case
+    if not has_call_rules(case):
+        return None
     for boundary in BOUNDARIES:
-        mine = observed_calls(evidence, boundary, case.agents) or []
-        every = observed_calls(evidence, boundary) or []
+        mine = row.sight.calls(boundary, case.agents) or []
+        every = row.sight.calls(boundary) or []
         found = [*_misplaced(case, mine), *_strays(row, boundary, mine, broken)]
         if broken:
             found += [*_forbidden(case, every), *_too_many(case, mine), *_repeated(case, mine)]
@@ -67,7 +70,7 @@ def rule_fault(row: Row, broken: Sequence[str]) -> Found | None:
     return None
 
 
-def _misplaced(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
+def _misplaced(case: Case, seen: Sequence[Entry]) -> Iterator[Culprit]:
     if not (case.ordered or case.sequence or case.states):
         return
     # Most cases ask for no order, and what judges one is a good part of the scorer.
@@ -93,7 +96,7 @@ def _misplaced(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
 
 
 def _strays(
-    row: Row, boundary: Boundary, mine: Sequence[Seen], broken: Sequence[str]
+    row: Row, boundary: Boundary, mine: Sequence[Entry], broken: Sequence[str]
 ) -> Iterator[Culprit]:
     """Calls that a state machine does not allow, where it is broken at the compared boundary.
 
@@ -122,7 +125,7 @@ def _strays(
             )
 
 
-def _got_there(row: Row, boundary: Boundary, seen: Seen) -> bool:
+def _got_there(row: Row, boundary: Boundary, seen: Entry) -> bool:
     """Whether a call is on record at the compared boundary too, where that was observed."""
     compare = row.compare
     if boundary.position >= compare.position or not row.evidence.is_observed(compare):
@@ -131,20 +134,20 @@ def _got_there(row: Row, boundary: Boundary, seen: Seen) -> bool:
     return bool(chain.runs if compare is Boundary.EXECUTOR else chain.at(compare))
 
 
-def _forbidden(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
+def _forbidden(case: Case, seen: Sequence[Entry]) -> Iterator[Culprit]:
     for one in seen:
         if any(is_forbidden(rule, one.form) for rule in case.forbidden):
             yield Culprit(one, Kind.ADDED, MISSING, one.form.shown())
 
 
-def _too_many(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
+def _too_many(case: Case, seen: Sequence[Entry]) -> Iterator[Culprit]:
     for name, most in case.max_calls.items():
         made = [one for one in seen if one.form.name == name]
         if len(made) > most:
             yield Culprit(made[most], Kind.ADDED, MISSING, made[most].form.shown())
 
 
-def _repeated(case: Case, seen: Sequence[Seen]) -> Iterator[Culprit]:
+def _repeated(case: Case, seen: Sequence[Entry]) -> Iterator[Culprit]:
     for name, pointer in case.once_per.items():
         used: set[str] = set()
         for one in seen:
@@ -182,7 +185,7 @@ def _found(row: Row, boundary: Boundary, culprit: Culprit) -> Found:
     )
 
 
-def _chain_of(row: Row, boundary: Boundary, seen: Seen) -> Links:
+def _chain_of(row: Row, boundary: Boundary, seen: Entry) -> Links:
     return next(
         chain
         for chain in row.chains

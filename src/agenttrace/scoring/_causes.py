@@ -177,6 +177,8 @@ def answered_without_record(case: Case, evidence: Evidence) -> list[Cause]:
     A manifest can prove that there was no run; so can a refusal, a cache, a guardrail or a person.
     """
     conduct = evidence.conduct
+    if not (conduct.answers_in_history or evidence.outcome.messages or conduct.results_shown):
+        return []
     guarded = conduct.guardrail is not None and conduct.guardrail.blocked
     answered = {canonical(call_id) for call_id in conduct.answers_in_history}
     answered |= {canonical(m.call_id) for m in evidence.outcome.messages if m.role == "tool"}

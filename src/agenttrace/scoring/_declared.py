@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from operator import attrgetter
 
-from agenttrace._dataclass import replace
+from agenttrace._dataclass import field_names, replace
 from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import Contract, Evidence, JsonObject, JsonValue, ToolContract
 from agenttrace.records import JsonTextError, dump_json, parse_json
@@ -22,9 +23,13 @@ from agenttrace.scoring._numbers import is_number
 from agenttrace.scoring._opaque import is_cut_down, is_opaque
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Final
 
 Defaults = Mapping[str, Mapping[str, JsonValue]]
+_BLANK: Final = ToolContract()
+_work_of: Final = attrgetter(*(one for one in field_names(ToolContract) if one != "schema"))
+"""All that is stated of a tool beside its schema; what is not stated is empty."""
+_MAY_BE_RESPELLED: Final = (".0", "e+", "[digest:", "[masked:")
 _ON_THE_WAY = ("unit", "rename", "coerce", "drop_null_optional", "drop_unknown", "defaults")
 
 
@@ -68,7 +73,23 @@ class Declared:
         self.contract = contract
         self.defaults = defaults or {}
         self.signatures = signatures or {}
-        self._plain = contract == Contract() and not (self.defaults or self.signatures)
+        self._changing = {name for name, one in contract.tools.items() if any(_work_of(one))}
+        """Tools of which more than the schema is stated."""
+        self._names: dict[str, str] = {}
+        self.changes_calls = bool(
+            self._changing
+            or contract.envelope is not None
+            or contract.strip_prefix
+            or contract.name_map
+        )
+        """Whether more is declared than which values are equal, and defaults."""
+        self.is_plain = not (
+            self.changes_calls
+            or self.defaults
+            or self.signatures
+            or any(one.schema is not None for one in contract.tools.values())
+        )
+        """Whether nothing is declared that could make a call another one."""
         self._numbers: dict[str, Places | None] = {}
 
     def __call__(self, form: CallForm, *, adapted: bool = False) -> CallForm:
@@ -78,21 +99,44 @@ class Declared:
             adapted: The call was seen after the model, so what is declared may be done already:
                 nothing is scaled, or renamed back, a second time.
         """
-        if self._plain or form.args is None:
+        if self.is_plain or form.args is None or self._keeps(form):
             return form
         call = self.opened(form)
-        name = tool_name(call.name, self.contract)
+        name = self._name(call.name)
         args: JsonObject = call.args or {}
         declared = self.contract.tools.get(name)
         stated = self.defaults.get(name)
         if is_cut_down(args):
-            return CallForm(name, args, form.raw)
-        if declared is not None:
+            return form.with_args(args, name)
+        if declared is not None and name in self._changing:
             changed = _changed(args, _left_to_do(declared) if adapted else declared, stated)
             args = without_values(changed, declared, adapted=adapted)
         elif stated:
             args = {**stated, **args}
-        return CallForm(name, self._one_form(name, args, declared), form.raw)
+        args = self._one_form(name, args, declared)
+        # A call that stays as it is keeps the text that was made of it.
+        return form if args is form.args and name == form.name else form.with_args(args, name)
+
+    def _name(self, name: str) -> str:
+        if name not in self._names:
+            self._names[name] = tool_name(name, self.contract)
+        return self._names[name]
+
+    def _keeps(self, form: CallForm) -> bool:
+        """Whether the text of a call shows already that nothing of it can become another.
+
+        Where nothing is stated of a tool but types, only whole floats, and what stands for a value
+        that is not there, are written in another way.
+        """
+        name = form.name
+        if self.contract.envelope is not None or name in self._changing or name in self.defaults:
+            return False
+        if self._name(name) != name:
+            return False
+        try:
+            return not any(sign in form.key for sign in _MAY_BE_RESPELLED)
+        except (ValueError, TypeError):  # no JSON; what asks for its text says so
+            return False
 
     def _one_form(self, name: str, args: JsonObject, declared: ToolContract | None) -> JsonObject:
         """Arguments whose numbers have one form, where the tool's types call them numbers."""
@@ -117,15 +161,16 @@ class Declared:
 
     def without(self, *parts: str) -> Declared:
         """The same contract with some parts of every tool's declarations left out."""
-        blank = ToolContract()
-        tools = {
-            tool: replace(one, **{part: getattr(blank, part) for part in parts})
-            for tool, one in self.contract.tools.items()
-        }
+        if not self.contract.tools:
+            return self
+        blank = {part: getattr(_BLANK, part) for part in parts}
+        tools = {tool: replace(one, **blank) for tool, one in self.contract.tools.items()}
         return Declared(replace(self.contract, tools=tools), self.defaults, self.signatures)
 
     def alike(self) -> Declared:
         """What is declared to be equal alone, without what is done to a call on its way."""
+        if self.is_plain:
+            return self
         tools = self.without(*_ON_THE_WAY).contract.tools
         return Declared(Contract(tools=tools), None, self.signatures)
 

@@ -65,6 +65,8 @@ def defaults_of(
 ) -> Iterator[tuple[str, str, JsonValue]]:
     """Tool, argument and value of each `default` rule, by the executor's names."""
     for call in required:
+        if not call.rules:
+            continue
         tool = tool_name(call.name, contract)
         for pointer, rule in call.rules.items():
             parts = split_pointer(pointer)

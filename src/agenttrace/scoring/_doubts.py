@@ -82,6 +82,8 @@ def _silent(row: Row, clean: bool) -> Iterator[Cause]:
     """
     first = row.in_order()[0] if row.found else None
     for boundary in (Boundary.ADAPTER, Boundary.EXECUTOR):
+        if row.sight.is_usual(boundary):
+            continue
         here = [call for call in row.evidence.at(boundary) if is_silent(call)]
         for call in here:
             if not is_planned(call, row.case.agents):

@@ -18,8 +18,8 @@ from agenttrace.domain import (
 from agenttrace.records import canonical
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._forms import CallForm
-from agenttrace.scoring._match import figures, loose_f1
-from agenttrace.scoring._policy import Seen, observed_calls
+from agenttrace.scoring._match import Due, figures, figures_of, loose_f1_of
+from agenttrace.scoring._sight import Entry, Sight
 
 
 def never_exact(made: BoundaryFigures | None) -> BoundaryFigures | None:
@@ -37,15 +37,22 @@ def choose_plan(
     Where that boundary was not observed, the first one before it that was is asked, after the
     declared changes: an agent that kept one plan is not held to another.
     """
+    return plan_chosen(case, Sight(evidence), at)
+
+
+def plan_chosen(
+    case: Case, sight: Sight, at: Boundary
+) -> tuple[str | None, tuple[RequiredCall, ...] | None]:
+    """`choose_plan`, of records that were looked at already."""
     if case.plan_by is None:
         return None, case.required
     if case.plan_by == "router":
-        value = canonical(evidence.conduct.router_value)
+        value = canonical(sight.evidence.conduct.router_value)
         for plan in case.plans:
             if canonical(plan.when) == value:
                 return plan.plan_id, plan.required
         return None, None
-    forms = _forms_at(case, evidence, at)
+    forms = _forms_at(case, sight, at)
 
     def closeness(plan: Plan) -> tuple[bool, float]:
         if forms is None:
@@ -57,46 +64,72 @@ def choose_plan(
     return (None, case.required) if best is None else (best.plan_id, best.required)
 
 
-def _forms_at(case: Case, evidence: Evidence, at: Boundary) -> list[CallForm] | None:
-    seen = observed_calls(evidence, at, case.agents)
+def _forms_at(case: Case, sight: Sight, at: Boundary) -> list[CallForm] | None:
+    seen = sight.calls(at, case.agents)
     if seen is not None:
         return [one.form for one in seen]
     declared = Declared(case.contract)
     for boundary in BOUNDARIES[: at.position]:
-        seen = observed_calls(evidence, boundary, case.agents)
+        seen = sight.calls(boundary, case.agents)
         if seen is not None:
             return [declared(one.form) for one in seen]
     return None
 
 
 def all_figures(
-    case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None
+    case: Case, sight: Sight, due: Due | None
 ) -> dict[Boundary, BoundaryFigures | None]:
-    """Figures at each boundary; None where it was not observed, or there is no plan."""
+    """Figures at each boundary; None where it was not observed, or there is no plan.
+
+    Boundaries that met the whole plan have nothing but the plan's size to say, so they share it.
+    """
     made: dict[Boundary, BoundaryFigures | None] = {}
+    whole: BoundaryFigures | None = None
     for boundary in BOUNDARIES:
-        seen = observed_calls(evidence, boundary, case.agents)
-        if seen is None or required is None:
+        seen = sight.calls(boundary, case.agents)
+        if seen is None or due is None:
             made[boundary] = None
+            continue
+        forms = [one.form for one in seen]
+        found = due.match(forms, thorough=sight.thorough)
+        if found.missing or found.extra or sight.thorough:
+            made[boundary] = figures_of(due.calls, forms, found)
         else:
-            made[boundary] = figures(required, [s.form for s in seen], case.ignore_args)
+            whole = whole or figures_of(due.calls, forms, found)
+            made[boundary] = whole
     return made
 
 
 def name_score(
-    contract: Contract, required: Sequence[RequiredCall] | None, seen: Sequence[Seen] | None
+    contract: Contract, required: Sequence[RequiredCall] | None, seen: Sequence[Entry] | None
 ) -> int | None:
     """1 when the sets of canonical tool names are equal, else 0: Galtea's Tool Correctness."""
     if seen is None or required is None:
         return None
-    wanted = {tool_name(call.name, contract) for call in required}
-    return int(wanted == {tool_name(one.form.name, contract) for one in seen})
+    wanted = {call.name for call in required}
+    given = {one.form.name for one in seen}
+    if wanted == given:
+        return 1
+    names = [{tool_name(name, contract) for name in side} for side in (wanted, given)]
+    return int(names[0] == names[1])
 
 
 def ragas_score(
-    case: Case, required: Sequence[RequiredCall] | None, seen: Sequence[Seen] | None
+    case: Case,
+    due: Due | None,
+    seen: Sequence[Entry] | None,
+    at_compared: BoundaryFigures | None,
+    *,
+    thorough: bool = False,
 ) -> float | None:
-    """The Ragas score, where the original could have been asked."""
-    if seen is None or required is None or case.plans:
+    """The Ragas score, where the original could have been asked.
+
+    Calls that are equal as typed JSON are equal to it too, so a plan that is met without rules and
+    without arguments left out is met for it.
+    """
+    if seen is None or due is None or case.plans or due.ruled:
         return None
-    return loose_f1(required, [one.form for one in seen])
+    is_met = at_compared is not None and at_compared.counts.exact
+    if is_met and not case.ignore_args and not thorough:
+        return 1.0 if due.calls else 0.0
+    return loose_f1_of(due.forms, [one.form for one in seen])

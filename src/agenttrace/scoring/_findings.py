@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from agenttrace.domain import BOUNDARIES, Boundary, Cause, Evidence, Phase
+from agenttrace.domain import BOUNDARIES, Boundary, Cause, Phase, ToolCall
 from agenttrace.scoring._causes import completeness_findings, unusable_records
 from agenttrace.scoring._row import Row
 
@@ -25,8 +25,17 @@ def findings(row: Row) -> list[Cause]:
         found.append(
             Cause(code="response-unfinished", detail="a response ended without a finish reason")
         )
-    found += _not_the_agents(evidence)
-    inferred = sum(call.inferred for b in BOUNDARIES for call in evidence.at(b))
+    unlike = [
+        call
+        for boundary in BOUNDARIES
+        if not row.sight.is_usual(boundary)
+        for call in evidence.at(boundary)
+        if call.inferred or call.phase is not Phase.RUN
+    ]
+    if not unlike:
+        return found
+    found += _not_the_agents(unlike)
+    inferred = sum(call.inferred for call in unlike)
     if inferred:
         found.append(
             Cause(
@@ -37,10 +46,10 @@ def findings(row: Row) -> list[Cause]:
     return found
 
 
-def _not_the_agents(evidence: Evidence) -> Iterator[Cause]:
+def _not_the_agents(calls: Sequence[ToolCall]) -> Iterator[Cause]:
     """Calls of set-up and evaluation: seen, reported, and left out of every comparison."""
     for phase in (Phase.SETUP, Phase.EVALUATION):
-        names = [c.name for b in BOUNDARIES for c in evidence.at(b) if c.phase is phase]
+        names = [call.name for call in calls if call.phase is phase]
         if names:
             yield Cause(
                 code=f"{phase}-calls",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
+
 from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import (
     BOUNDARIES,
@@ -21,12 +23,19 @@ if TYPE_CHECKING:
 class CallForm:
     """Name and arguments of one call; `args` None means that the text is no JSON object."""
 
-    __slots__ = ("_key", "args", "name", "raw")
+    __slots__ = ("_key", "_write", "args", "name", "raw")
 
-    def __init__(self, name: str, args: JsonObject | None, raw: str | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        args: JsonObject | None,
+        raw: str | None = None,
+        write: Callable[[JsonValue], str] = canonical,
+    ) -> None:
         self.name = name
         self.args = args
         self.raw = raw
+        self._write = write
         self._key: str | None = None
 
     @property
@@ -34,7 +43,7 @@ class CallForm:
         """Canonical text: equal for equal calls, and for no others."""
         if self._key is None:
             body: Any = self.raw if self.args is None else self.args
-            self._key = canonical([self.name, self.args is None, body])
+            self._key = self._write([self.name, 1 if self.args is None else 0, body])
         return self._key
 
     def shown(self) -> JsonValue:
@@ -43,9 +52,9 @@ class CallForm:
             return {"name": self.name, "args_raw": self.raw}
         return {"name": self.name, "args": self.args}
 
-    def with_args(self, args: JsonObject) -> CallForm:
-        """The same call with other arguments."""
-        return CallForm(self.name, args, self.raw)
+    def with_args(self, args: JsonObject, name: str | None = None) -> CallForm:
+        """The same call with other arguments, and where it is given with another name."""
+        return CallForm(self.name if name is None else name, args, self.raw, self._write)
 
 
 def form_of(call: ToolCall) -> CallForm:
@@ -58,17 +67,23 @@ def in_causal_order(evidence: Evidence, boundary: Boundary) -> list[tuple[int, T
 
     Among records of which some have no sequence number, the order of the list stands.
     """
-    records = list(enumerate(evidence.at(boundary)))
-    numbered = all(call.seq is not None for _, call in records)
+    calls = evidence.at(boundary)
+    listed = range(len(calls))
+    late: Sequence[int] = listed
+    seqs = [call.seq for call in calls]
+    if boundary is Boundary.EXECUTOR or None not in seqs:
+        late = [n if seq is None else seq for n, seq in zip(listed, seqs, strict=True)]
+    if boundary is Boundary.MODEL:
+        turns = [call.turn or 0 for call in calls]
+        return [(n, calls[n]) for _, _, n in sorted(zip(turns, late, listed, strict=True))]
+    return [(n, calls[n]) for _, n in sorted(zip(late, listed, strict=True))]
 
-    def place(pair: tuple[int, ToolCall]) -> tuple[int, int, int]:
-        index, call = pair
-        turn = (call.turn or 0) if boundary is Boundary.MODEL else 0
-        late = call.seq if numbered or boundary is Boundary.EXECUTOR else None
-        return turn, index if late is None else late, index
 
-    records.sort(key=place)
-    return records
+def id_key(call_id: str | int | None) -> Hashable:
+    """A call's id as a key; None where it has none. A number is no text."""
+    if call_id is None or call_id.__class__ is str:
+        return call_id
+    return type(call_id).__name__, call_id
 
 
 def handed_on(call: ToolCall) -> bool:

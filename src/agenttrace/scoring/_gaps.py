@@ -41,10 +41,16 @@ def _is_proven_whole(evidence: Evidence) -> bool:
 
 def _dangling(evidence: Evidence) -> Iterator[Cause]:
     """Records that were linked to, or made inside, one that is not there."""
-    known = {call.ref for boundary in BOUNDARIES for call in evidence.at(boundary)}
-    known |= {response.ref for response in evidence.responses or ()}
-    for boundary in BOUNDARIES:
-        for call in evidence.at(boundary):
+    pointing = [
+        call
+        for boundary in BOUNDARIES
+        for call in evidence.at(boundary)
+        if call.link is not None or call.parent is not None
+    ]
+    if pointing:
+        known = {call.ref for boundary in BOUNDARIES for call in evidence.at(boundary)}
+        known |= {response.ref for response in evidence.responses or ()}
+        for call in pointing:
             for what, ref in (("answers", call.link), ("was made inside", call.parent)):
                 if ref is not None and ref not in known:
                     yield _missing(f"{_shown(call)} {what} {ref:.60}, which is not on record")
@@ -53,12 +59,12 @@ def _dangling(evidence: Evidence) -> Iterator[Cause]:
 
 def _short_responses(evidence: Evidence) -> Iterator[Cause]:
     """Responses that held more calls than were recorded of them."""
-    if not evidence.is_observed(Boundary.MODEL):
+    if not evidence.responses or not evidence.is_observed(Boundary.MODEL):
         return
     of_id = Counter(call.response_id for call in evidence.model)
     of_turn = Counter(call.turn for call in evidence.model)
     short = 0
-    for one in evidence.responses or ():
+    for one in evidence.responses:
         here = max(
             of_id[one.response_id] if one.response_id is not None else 0,
             of_turn[one.turn] if one.turn is not None else 0,
@@ -66,7 +72,7 @@ def _short_responses(evidence: Evidence) -> Iterator[Cause]:
         if one.response_id is not None or one.turn is not None:
             short = max(short, one.calls - here)
     # Ids repeat, and some responses have none: what all of them held is asked for as well.
-    held = sum(one.calls for one in evidence.responses or ())
+    held = sum(one.calls for one in evidence.responses)
     short = max(short, held - len(evidence.model))
     if short > 0:
         yield _missing(f"{short} of the calls that the responses held are not on record")
@@ -79,9 +85,12 @@ def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cau
     Where two boundaries watched and neither knows the id, two records would have to be missing for
     one call: then the call is what it looks like, one that nobody asked for.
     """
+    later = [chain for chain in chains if chain.lead.boundary is not Boundary.MODEL]
+    if not later:
+        return
     givers = [b for b in (Boundary.MODEL, Boundary.ADAPTER) if _gives_ids(evidence.at(b))]
     given = {b: {canonical(call.call_id) for call in evidence.at(b)} for b in givers}
-    for chain in chains:
+    for chain in later:
         call = chain.lead.call
         if call.call_id is None or not is_agents_own(call):
             continue
@@ -105,8 +114,10 @@ def _gives_ids(calls: Sequence[ToolCall]) -> bool:
 def _skipped(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cause]:
     """Runs that answer a request and passed an adapter which should have seen them."""
     for chain in chains:
+        if Boundary.ADAPTER in chain.entries:
+            continue
         upper, ran = chain.first(Boundary.MODEL), chain.first(Boundary.EXECUTOR)
-        if upper is None or ran is None or chain.at(Boundary.ADAPTER) or not _entered(ran.call):
+        if upper is None or ran is None or not _entered(ran.call):
             continue
         if may_be_unread(evidence, Boundary.ADAPTER, upper.call):
             continue

@@ -26,11 +26,10 @@ from agenttrace.domain import (
 from agenttrace.records import canonical, escape
 from agenttrace.scoring._declared import Declared, tool_name
 from agenttrace.scoring._default_rules import defaults_of
+from agenttrace.scoring._due import due_forms
 from agenttrace.scoring._forms import pick
 from agenttrace.scoring._match import match, value_at
 from agenttrace.scoring._met import is_of_earlier_boundary, model_keeps_plan
-from agenttrace.scoring._plan import due_form
-from agenttrace.scoring._policy import observed_calls
 from agenttrace.scoring._row import Row
 from agenttrace.scoring._schema import breaks_schema, lacks_required
 
@@ -72,12 +71,12 @@ def label_fault(
     if reference is not None and used is not None and canonical(reference) != canonical(used):
         detail = f"the reference is written for schema version {reference}, the run used {used}"
         return _label_owner("stale-reference", detail)
-    if _asks_for_what_adapter_supplies(case, evidence, required, compare, declared):
+    if _asks_for_what_adapter_supplies(row, required):
         return _label_owner(
             "reference-of-later-boundary",
             "what the reference asks of the model is the adapter's declared work",
         )
-    if _leaves_out_only_defaults(case, evidence, required, compare, declared):
+    if _leaves_out_only_defaults(row):
         return _label_owner(
             "reference-lacks-default",
             f"compared at the {compare}, the reference leaves out values that the tool itself "
@@ -134,6 +133,8 @@ def _label_owner(code: str, detail: str) -> LabelFault:
 
 
 def _contradictions(case: Case, required: Sequence[RequiredCall]) -> Iterator[Cause]:
+    if not (case.forbidden or case.max_calls or case.once_per):
+        return
     wanted = Counter(call.name for call in required)
     for rule in case.forbidden:
         both = any(
@@ -173,27 +174,22 @@ def _same_key_twice(case: Case, required: Sequence[RequiredCall]) -> Iterator[Ca
             )
 
 
-def _asks_for_what_adapter_supplies(
-    case: Case,
-    evidence: Evidence,
-    required: Sequence[RequiredCall],
-    compare: Boundary,
-    declared: Declared,
-) -> bool:
+def _asks_for_what_adapter_supplies(row: Row, required: Sequence[RequiredCall]) -> bool:
     """Whether the model's calls meet the plan once the adapter has done its declared supplying.
 
     Coercions, dropped values and normalizers are left out: a reference that is written for the
     model and states a type means it.
     """
-    if compare is not Boundary.MODEL:
+    if row.compare is not Boundary.MODEL:
         return False
-    seen = observed_calls(evidence, Boundary.MODEL, case.agents) or []
-    supplying = declared.without(
+    case = row.case
+    seen = row.sight.calls(Boundary.MODEL, case.agents) or []
+    supplying = row.declared.without(
         "coerce", "drop_null_optional", "drop_unknown", "normalize", "fold_case"
     )
-    forms = [supplying(s.form) for s in seen]
-    if all(form is s.form for form, s in zip(forms, seen, strict=True)):
+    if supplying.is_plain or all(s.form.args is None for s in seen):
         return False
+    forms = [supplying(s.form) for s in seen]
     renamed = [
         RequiredCall(
             name=tool_name(call.name, case.contract), arguments=call.arguments, rules=call.rules
@@ -204,20 +200,13 @@ def _asks_for_what_adapter_supplies(
     return not found.missing and not found.extra
 
 
-def _leaves_out_only_defaults(
-    case: Case,
-    evidence: Evidence,
-    required: Sequence[RequiredCall],
-    compare: Boundary,
-    declared: Declared,
-) -> bool:
+def _leaves_out_only_defaults(row: Row) -> bool:
     """Whether the plan is met once the defaults that the tools state are written into it."""
-    if not declared.defaults:
+    if not row.declared.defaults:
         return False
-    fill = Declared(Contract(), declared.defaults)
-    seen = observed_calls(evidence, compare, case.agents) or []
-    due = [due_form(call, fill, adapted=False) for call in required]
-    found = match(due, [one.form for one in seen], case.ignore_args)
+    fill = Declared(Contract(), row.declared.defaults)
+    seen = row.sight.calls(row.compare, row.case.agents) or []
+    found = due_forms(row, fill, adapted=False).match([one.form for one in seen])
     return not found.missing and not found.extra
 
 

@@ -7,24 +7,38 @@ differs at or below it is owned by nobody.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
-from agenttrace._dataclass import dataclass, field
-from agenttrace.domain import BOUNDARIES, Boundary, Chain, Evidence, LinkedBy
+from agenttrace.domain import Boundary, Chain, Evidence, LinkedBy, Phase
 from agenttrace.scoring._declared import Declared
-from agenttrace.scoring._forms import captured, form_of, in_causal_order
-from agenttrace.scoring._link_steps import Entry, Made, id_of, link, repeated_ids
+from agenttrace.scoring._link_steps import Made, link, repeated_ids
+from agenttrace.scoring._sight import Entry, Sight
 
 __all__ = ["Entry", "Links", "build_chains"]
 
+_WEAK = (LinkedBy.POSITION, LinkedBy.ONLY_ONE_LEFT)
 
-@dataclass(slots=True)
+
 class Links:
     """The records of one logical call, while chains are being built."""
 
-    key: str = ""
-    entries: dict[Boundary, list[Entry]] = field(default_factory=dict)
-    linked_by: dict[str, LinkedBy] = field(default_factory=dict)
+    __slots__ = ("entries", "key", "lead", "linked_by")
+
+    def __init__(self, lead: Entry) -> None:
+        self.lead = lead
+        """The record at the earliest boundary."""
+        self.key = ""
+        self.entries: dict[Boundary, list[Entry]] = {lead.boundary: [lead]}
+        self.linked_by: dict[str, LinkedBy] = {}
+
+    def add(self, entry: Entry, how: LinkedBy) -> None:
+        """Take in one more record, of the same boundary as the last one or of a later one."""
+        self.linked_by[entry.call.ref] = how
+        here = self.entries.get(entry.boundary)
+        if here is None:
+            self.entries[entry.boundary] = [entry]
+        else:
+            here.append(entry)
 
     def at(self, boundary: Boundary) -> list[Entry]:
         """Records of one boundary, in the order they were seen."""
@@ -34,11 +48,6 @@ class Links:
         """The first record of one boundary."""
         here = self.entries.get(boundary)
         return here[0] if here else None
-
-    @property
-    def lead(self) -> Entry:
-        """The record at the earliest boundary."""
-        return next(self.entries[b][0] for b in BOUNDARIES if b in self.entries)
 
     @property
     def runs(self) -> int:
@@ -59,66 +68,100 @@ class Links:
 
     def to_chain(self) -> Chain:
         """The chain as the verdict shows it."""
+        records = {}
+        for boundary, here in self.entries.items():
+            refs = (here[0].call.ref,) if len(here) == 1 else tuple(e.call.ref for e in here)
+            records[boundary] = refs
         return Chain(
             key=self.key,
             name=self.lead.call.name,
-            records={b: tuple(e.call.ref for e in es) for b, es in self.entries.items()},
-            linked_by=dict(self.linked_by),
+            records=records,
+            linked_by=self.linked_by,
         )
 
 
-def build_chains(evidence: Evidence, declared: Declared) -> list[Links]:
-    """Link all records of a run; the earliest observed boundary leads."""
-    seen = captured(evidence)
-    by_boundary = {b: _entries(evidence, b, declared) for b in seen}
-    ids = [frozenset(map(id_of, by_boundary[b])) for b in seen]
+def build_chains(
+    evidence: Evidence,
+    declared: Declared,
+    sight: Sight | None = None,
+) -> list[Links]:
+    """Link all records of a run; the earliest observed boundary leads.
+
+    Args:
+        sight: The records, where they were looked at already.
+    """
+    sight = sight or Sight(evidence)
+    thorough = sight.thorough
+    seen = sight.captured
+    by_boundary = [_entries(sight, boundary, declared) for boundary in seen]
     decided = bool(evidence.conduct.approvals) or evidence.conduct.guardrail is not None
     chains: list[Links] = []
-    home: dict[tuple[Boundary, int], Links] = {}
-    for n, boundary in enumerate(seen):
-        here = by_boundary[boundary]
+    homes: list[dict[int, Links]] = []
+    for n, here in enumerate(by_boundary):
         # A decision is about the call of one id: which one ran may then not be told by likeness.
-        above = None if decided else frozenset[Hashable]().union(*ids[:n])
-        over = link(here, by_boundary[seen[n - 1]], above, ids[n]) if n else {}
-        skip = link(here, by_boundary[seen[0]], above, ids[n] | ids[n - 1]) if n > 1 else {}
+        above = None if decided else by_boundary[:n]
+        before = by_boundary[n - 1]
+        over = link(here, before, above, [here], thorough=thorough) if n else {}
+        skip: Made = {}
+        if n > 1 and (thorough or not _is_sure(here, over)):
+            skip = link(here, by_boundary[0], above, [here, before], thorough=thorough)
+        home: dict[int, Links] = {}
         for entry in here:
-            chain = None
-            if _is_nearer(entry.index, over, skip):
-                passed = home[seen[0], skip[entry.index][0]]
+            index, chain, how = entry.index, None, None
+            if skip and index in skip and _is_nearer(index, over, skip):
+                passed = homes[0][skip[index][0]]
                 if not passed.at(seen[n - 1]):
-                    del over[entry.index]
-            if entry.index in over:
-                index, how = over[entry.index]
-                chain = home[seen[n - 1], index]
-                chain.linked_by[entry.call.ref] = how
-            elif entry.index in skip:
-                index, how = skip[entry.index]
-                chain = home[seen[0], index]
-                chain.linked_by[entry.call.ref] = how
-            if chain is None:
-                chain = Links()
+                    del over[index]
+            if index in over:
+                upper, how = over[index]
+                chain = homes[n - 1][upper]
+            elif index in skip:
+                upper, how = skip[index]
+                chain = homes[0][upper]
+            if chain is None or how is None:
+                chain = Links(entry)
                 chains.append(chain)
-            chain.entries.setdefault(boundary, []).append(entry)
-            home[boundary, entry.index] = chain
-    repeated = {b: repeated_ids(by_boundary[b]) for b in seen}
+            else:
+                chain.add(entry, how)
+            home[index] = chain
+        homes.append(home)
+    repeated: dict[Boundary, set[Hashable]] = {}
     for chain in chains:
-        lead = chain.lead
-        chain.key = _key(lead, repeated[lead.boundary])
+        at = chain.lead.boundary
+        if at not in repeated:
+            repeated[at] = repeated_ids(sight.entries(at))
+        chain.key = _key(chain.lead, repeated[at])
     return chains
+
+
+def _is_sure(here: Sequence[Entry], over: Made) -> bool:
+    """Whether all records of the run are linked to the boundary before by more than a place."""
+    for entry in here:
+        call = entry.call
+        if call.phase is not Phase.RUN:
+            continue
+        if entry.index not in over or over[entry.index][1] in _WEAK:
+            return False
+        if call.call_id is not None or call.parent is None:
+            _ = entry.declared.key  # a value that is no JSON is refused here, as in the steps
+    return True
 
 
 def _is_nearer(index: int, over: Made, skip: Made) -> bool:
     """Whether a place or a name alone speaks for one request, and likeness for an earlier one."""
-    weak = (LinkedBy.POSITION, LinkedBy.ONLY_ONE_LEFT)
-    return index in over and index in skip and over[index][1] in weak and skip[index][1] not in weak
+    return index in over and over[index][1] in _WEAK and skip[index][1] not in _WEAK
 
 
-def _entries(evidence: Evidence, boundary: Boundary, declared: Declared) -> list[Entry]:
+def _entries(sight: Sight, boundary: Boundary, declared: Declared) -> list[Entry]:
+    seen = sight.entries(boundary)
+    if declared.is_plain:
+        return seen
+    adapted = boundary is not Boundary.MODEL
     made = []
-    for index, call in in_causal_order(evidence, boundary):
-        form = form_of(call)
-        changed = declared(form, adapted=boundary is not Boundary.MODEL)
-        made.append(Entry(boundary, index, call, form, changed))
+    for one in seen:
+        entry = Entry(boundary, one.index, one.call, one.form, one.is_usual)
+        entry.declared = declared(one.form, adapted=adapted)
+        made.append(entry)
     return made
 
 

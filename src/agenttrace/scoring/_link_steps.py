@@ -12,25 +12,12 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Sequence
 
-from agenttrace._dataclass import dataclass
 from agenttrace._late import TYPE_CHECKING
 from agenttrace.domain import Boundary, LinkedBy, Phase, ToolCall
-from agenttrace.scoring._forms import CallForm
+from agenttrace.scoring._sight import Entry
 
 if TYPE_CHECKING:
     from typing import Final
-
-
-@dataclass(slots=True)
-class Entry:
-    """One record with its place, its form, and its form after declared changes."""
-
-    boundary: Boundary
-    index: int
-    call: ToolCall
-    form: CallForm
-    declared: CallForm
-
 
 Made = dict[int, tuple[int, LinkedBy]]
 Step = tuple[LinkedBy, Callable[[Entry], Hashable], Callable[[Entry], Hashable]]
@@ -40,15 +27,20 @@ Pairs = list[tuple[Entry, Entry]]
 def link(
     lower: Sequence[Entry],
     upper: Sequence[Entry],
-    above: frozenset[Hashable] | None,
-    below: frozenset[Hashable],
+    above: Sequence[Sequence[Entry]] | None,
+    below: Sequence[Sequence[Entry]],
+    *,
+    thorough: bool = False,
 ) -> Made:
     """Index of a lower record to index of the upper record it answers, and how that is known.
 
     Args:
-        above: Ids on record at the boundaries above the lower one; None: only ids tell calls apart.
-        below: Ids on record below the upper boundary, down to the lower one.
+        above: Records of the boundaries above the lower one; None: only ids tell calls apart.
+        below: Records below the upper boundary, down to the lower one.
+        thorough: Take every step, also for records that the first ones leave no choice.
     """
+    if not thorough and (paired := _by_equal_ids(lower, upper)):
+        return paired
     made: Made = {}
     taken: set[int] = set()
     # Set-up and evaluation repeat the agent's ids and payloads; they are nobody's run of its calls.
@@ -56,13 +48,17 @@ def link(
     upper = [entry for entry in upper if entry.call.phase is Phase.RUN]
     _by_span(lower, upper, made, taken)
     lower = _without_children(lower)
+    if not thorough:
+        _by_own_ids(lower, upper, made, taken)
+        if all(entry.index in made for entry in lower):
+            return made
     _by_keys(lower, upper, _ID_STEPS, made, taken)
     _by_keys(lower, upper, _PAYLOAD_STEPS, made, taken)
     _repeats(lower, upper, made)
     _by_position(lower, upper, made, taken)
     if above is not None:
-        lows = [entry for entry in _told_apart(lower, above) if entry.index not in made]
-        ups = [entry for entry in _told_apart(upper, below) if entry.index not in taken]
+        lows = [one for one in _told_apart(lower, _ids(above)) if one.index not in made]
+        ups = [one for one in _told_apart(upper, _ids(below)) if one.index not in taken]
         _renumbered(lows, ups, made, taken)
     _only_one_left(lower, upper, made, taken)
     return made
@@ -75,6 +71,50 @@ def repeated_ids(entries: Sequence[Entry]) -> set[Hashable]:
     for entry in entries:
         (twice if entry.call.call_id in seen else seen).add(entry.call.call_id)
     return twice
+
+
+def _by_equal_ids(lower: Sequence[Entry], upper: Sequence[Entry]) -> Made | None:
+    """Links of usual records that bear the same ids in the same order, each id once, and no link.
+
+    What `_by_own_ids` comes to for them, without looking anything up; None for any others.
+    """
+    ids = [entry.id for entry in lower]
+    if ids != [entry.id for entry in upper] or None in ids or len(set(ids)) < len(ids):
+        return None
+    made: Made = {}
+    for low, up in zip(lower, upper, strict=True):
+        if not (low.is_usual and up.is_usual) or low.call.link is not None:
+            return None
+        _ = low.declared.key, up.declared.key  # refused here, as there
+        made[low.index] = up.index, LinkedBy.CALL_ID
+    return made
+
+
+def _by_own_ids(
+    lower: Sequence[Entry], upper: Sequence[Entry], made: Made, taken: set[int]
+) -> None:
+    """Link each record whose id no other record of its own boundary bears, nor two of the upper.
+
+    The steps by ids all ask for an equal id, and the last of them for nothing else: where only one
+    record can answer, they come to it whatever it holds. What the later steps link is left to them.
+    """
+    free: dict[Hashable, int | None] = {}
+    for entry in upper:
+        _ = entry.declared.key  # a value that is no JSON is refused here, as in the steps
+        if entry.index not in taken:
+            key = entry.id
+            free[key] = None if key in free else entry.index
+    asking: dict[Hashable, Entry | None] = {}
+    for entry in lower:
+        key = entry.id
+        if entry.index not in made and key is not None:
+            _ = entry.declared.key
+            asking[key] = None if key in asking else entry
+    for key, own in asking.items():
+        index = free.get(key)
+        if own is not None and index is not None:
+            made[own.index] = index, LinkedBy.CALL_ID
+            taken.add(index)
 
 
 def _by_keys(
@@ -104,15 +144,19 @@ def _by_keys(
 
 def _without_children(entries: Sequence[Entry]) -> list[Entry]:
     """Records without executions that merely inherited the id of the one around them."""
-    ids = {entry.call.ref: id_of(entry) for entry in entries}
+    if all(entry.call.parent is None for entry in entries):
+        return list(entries)
+    ids = {entry.call.ref: entry.id for entry in entries}
     return [
         entry
         for entry in entries
-        if entry.call.parent is None or ids.get(entry.call.parent, entry) != id_of(entry)
+        if entry.call.parent is None or ids.get(entry.call.parent, entry) != entry.id
     ]
 
 
 def _by_span(lower: Sequence[Entry], upper: Sequence[Entry], made: Made, taken: set[int]) -> None:
+    if all(entry.call.link is None for entry in lower):
+        return
     by_ref = {entry.call.ref: entry.index for entry in upper}
     for entry in lower:
         if entry.call.link is not None and entry.call.link in by_ref:
@@ -135,22 +179,20 @@ def _response_and_id(entry: Entry) -> Hashable:
     call = entry.call
     if call.call_id is None or call.response_id is None:
         return None
-    return call.response_id, id_of(entry)
+    return call.response_id, entry.id
 
 
 def _id_and_payload(entry: Entry) -> Hashable:
-    return None if entry.call.call_id is None else (id_of(entry), entry.declared.key)
+    return None if entry.call.call_id is None else (entry.id, entry.declared.key)
 
 
 def _id_and_name(entry: Entry) -> Hashable:
     """The id with the tool: one id for all calls of a run still tells two tools apart."""
-    return None if entry.call.call_id is None else (id_of(entry), entry.declared.name)
+    return None if entry.call.call_id is None else (entry.id, entry.declared.name)
 
 
-def id_of(entry: Entry) -> Hashable:
-    """A call's id as a key; None where it has none. A number is no text."""
-    call_id = entry.call.call_id
-    return None if call_id is None else (type(call_id).__name__, call_id)
+def _id(entry: Entry) -> Hashable:
+    return entry.id
 
 
 def _payload_of_unknown(entry: Entry) -> Hashable:
@@ -174,7 +216,7 @@ _ID_STEPS: Final[tuple[Step, ...]] = (
     (LinkedBy.CALL_ID, _response_and_id, _response_and_id),
     (LinkedBy.CALL_ID, _id_and_payload, _id_and_payload),
     (LinkedBy.CALL_ID, _id_and_name, _id_and_name),
-    (LinkedBy.CALL_ID, id_of, id_of),
+    (LinkedBy.CALL_ID, _id, _id),
 )
 _PAYLOAD_STEPS: Final[tuple[Step, ...]] = (
     (LinkedBy.PAYLOAD, _payload_of_unknown, _payload_of_any),
@@ -197,14 +239,14 @@ def _repeats(lower: Sequence[Entry], upper: Sequence[Entry], made: Made) -> None
     named: dict[Hashable, int] = {}
     payloads: dict[Hashable, int] = {}
     for entry in upper:
-        named.setdefault((id_of(entry), entry.declared.key), entry.index)
+        named.setdefault((entry.id, entry.declared.key), entry.index)
         payloads.setdefault(entry.declared.key, entry.index)
     for entry in lower:
         if entry.index in made:
             continue
         index, how = None, LinkedBy.PAYLOAD
         if entry.call.call_id is not None:
-            index = named.get((id_of(entry), entry.declared.key))
+            index = named.get((entry.id, entry.declared.key))
             how = LinkedBy.CALL_ID
         elif _may_be_matched(entry.call):
             # Where neither side has an id, more of the same is a repeat.
@@ -269,6 +311,10 @@ def _by_position(
                 taken.add(index)
 
 
+def _ids(boundaries: Sequence[Sequence[Entry]]) -> frozenset[Hashable]:
+    return frozenset(entry.id for entries in boundaries for entry in entries)
+
+
 def _told_apart(entries: Sequence[Entry], elsewhere: frozenset[Hashable]) -> list[Entry]:
     """Records whose ids are each one call's own, and are on record nowhere else."""
     repeated = repeated_ids(entries)
@@ -276,7 +322,7 @@ def _told_apart(entries: Sequence[Entry], elsewhere: frozenset[Hashable]) -> lis
         entry
         for entry in entries
         if entry.call.call_id not in repeated
-        and id_of(entry) not in elsewhere
+        and entry.id not in elsewhere
         and entry.call.call_id is not None
         and _may_be_matched(entry.call)
         and not _was_refused(entry)

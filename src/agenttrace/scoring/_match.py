@@ -9,7 +9,8 @@ within one tool name.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import isnan
 
 from agenttrace._dataclass import dataclass, field
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 Ignored = Mapping[str, frozenset[str]]
 _MOST_EDGES: Final = 100_000
+_MAY_BE_RESPELLED: Final = ("true", "false", ".0", "e+")
+"""One of these stands in the text of every truth value and of every float that is whole."""
 _Apart: TypeAlias = "tuple[int, list[JsonValue | Missing]]"
 
 
@@ -74,21 +77,27 @@ def fits(required: RequiredCall, seen: CallForm, ignored: Ignored) -> bool:
     if required.name != seen.name or seen.args is None:
         return False
     skip = ignored.get(required.name, frozenset())
-    values, rest = _taken_apart(pick(seen.args, skip), tuple(required.rules))
+    pointers = tuple(required.rules)
+    values, rest = _taken_apart(pick(seen.args, skip), pointers, _last_items_first(pointers))
     return rest == canonical(pick(required.arguments, skip)) and _accepted(required, values)
 
 
 def _taken_apart(
-    args: JsonObject, pointers: tuple[str, ...]
+    args: JsonObject, pointers: Sequence[str], last_first: Sequence[str]
 ) -> tuple[list[JsonValue | Missing], str]:
     """What stands at the pointers, and canonical text of all else."""
     values = [value_at(args, pointer) for pointer in pointers]
-    for pointer in sorted(pointers, key=_late_items_first, reverse=True):
+    for pointer in last_first:
         args = without_pointer(args, pointer)
     return values, canonical(args)
 
 
-def _late_items_first(pointer: str) -> list[tuple[int, str]]:
+def _last_items_first(pointers: Sequence[str]) -> list[str]:
+    """Pointers in the order in which what stands there can be taken out of lists."""
+    return sorted(pointers, key=_place_in_lists, reverse=True)
+
+
+def _place_in_lists(pointer: str) -> list[tuple[int, str]]:
     """Key by which items of one list stand in order: taking one out moves up all after it."""
     parts = split_pointer(pointer)
     return [(int(part) if part.isdecimal() and len(part) < 10 else -1, part) for part in parts]
@@ -99,6 +108,55 @@ def _accepted(required: RequiredCall, values: Sequence[JsonValue | Missing]) -> 
     return all(accepts(rule, value, at) for (at, rule), value in zip(rules, values, strict=True))
 
 
+class Due:
+    """Required calls, each with the text that it is matched by, which is made once."""
+
+    __slots__ = ("_ignored", "calls", "forms", "keys", "ruled")
+
+    def __init__(
+        self,
+        calls: Sequence[RequiredCall],
+        ignored: Ignored,
+        write: Callable[[JsonValue], str] = canonical,
+    ) -> None:
+        self.calls = calls
+        self.ruled = {call.name for call in calls if call.rules}
+        """Tools of which some call has rules: text alone does not say what fits there."""
+        self.forms = [CallForm(call.name, call.arguments, None, write) for call in calls]
+        self._ignored = ignored
+        self.keys = [None if one.name in self.ruled else self.key_of(one) for one in self.forms]
+        """None: a call of a tool with rules."""
+
+    def key_of(self, form: CallForm) -> str | None:
+        """The text that a call is matched by; None where its arguments are none."""
+        if form.args is None:
+            return None
+        skip = self._ignored.get(form.name) if self._ignored else None
+        kept = pick(form.args, skip) if skip else form.args
+        return form.key if kept is form.args else form.with_args(kept).key
+
+    def match(self, observed: Sequence[CallForm], *, thorough: bool = False) -> Matching:
+        """The largest one-to-one matching; both sides may be empty.
+
+        Where the observed calls are the required ones, in their order and without rules, each takes
+        its own: the search below would come to the same.
+
+        Args:
+            thorough: Search in any case.
+
+        Raises:
+            UnscorableError: Rules make more than 100,000 pairs possible within one tool.
+        """
+        keys: list[str | None]
+        if self._ignored:
+            keys = [self.key_of(form) for form in observed]
+        else:
+            keys = [None if form.args is None else form.key for form in observed]
+        if not (self.ruled or thorough) and keys == self.keys:
+            return Matching(taken={index: index for index in range(len(keys))})
+        return _match(self.calls, self.keys, observed, keys, self._ignored)
+
+
 def match(
     required: Sequence[RequiredCall], observed: Sequence[CallForm], ignored: Ignored
 ) -> Matching:
@@ -107,18 +165,27 @@ def match(
     Raises:
         UnscorableError: Rules make more than 100,000 pairs possible within one tool.
     """
+    return Due(required, ignored).match(observed)
+
+
+def _match(
+    required: Sequence[RequiredCall],
+    due_keys: Sequence[str | None],
+    observed: Sequence[CallForm],
+    seen_keys: Sequence[str | None],
+    ignored: Ignored,
+) -> Matching:
     free: dict[str, deque[int]] = defaultdict(deque)
-    for index, seen in enumerate(observed):
-        if seen.args is not None:
-            free[_exact_key(seen.name, seen.args, ignored)].append(index)
+    for index, seen_key in enumerate(seen_keys):
+        if seen_key is not None:
+            free[seen_key].append(index)
     taken: dict[int, int] = {}
     open_required: list[int] = []
-    ruled = {call.name for call in required if call.rules}
-    for index, call in enumerate(required):
-        if call.name in ruled:
+    for index, due_key in enumerate(due_keys):
+        if due_key is None:
             open_required.append(index)
             continue
-        waiting = free.get(_exact_key(call.name, call.arguments, ignored))
+        waiting = free.get(due_key)
         if waiting:
             taken[waiting.popleft()] = index
     if open_required:
@@ -135,7 +202,13 @@ def figures(
     required: Sequence[RequiredCall], observed: Sequence[CallForm], ignored: Ignored
 ) -> BoundaryFigures:
     """Counts at one boundary, with the missing and extra calls behind them."""
-    found = match(required, observed, ignored)
+    return figures_of(required, observed, match(required, observed, ignored))
+
+
+def figures_of(
+    required: Sequence[RequiredCall], observed: Sequence[CallForm], found: Matching
+) -> BoundaryFigures:
+    """Counts of one matching, with the missing and extra calls behind them."""
     tp, fp, fn = len(found.taken), len(found.extra), len(found.missing)
     return BoundaryFigures(
         counts=Counts(
@@ -175,11 +248,18 @@ def loose_f1(required: Sequence[RequiredCall], observed: Sequence[CallForm]) -> 
     Source: Ragas `ToolCallF1`, whose figures it reproduces wherever that score is well defined.
     None where the original raises or the case cannot be written for it.
     """
-    if any(call.rules for call in required) or any(call.args is None for call in observed):
+    if any(call.rules for call in required):
+        return None
+    return loose_f1_of([CallForm(call.name, call.arguments) for call in required], observed)
+
+
+def loose_f1_of(required: Sequence[CallForm], observed: Sequence[CallForm]) -> float | None:
+    """`loose_f1` of required calls without rules."""
+    if any(call.args is None for call in observed):
         return None
     numbers = iter(range(len(required) + len(observed)))
-    want = {_loose_key(call.name, call.arguments, numbers) for call in required}
-    got = {_loose_key(call.name, call.args, numbers) for call in observed}
+    want = {_loose_key(call, numbers) for call in required}
+    got = {_loose_key(call, numbers) for call in observed}
     if not want and not got:
         return 0.0
     return round(2 * len(want & got) / (len(want) + len(got)), 4)
@@ -187,10 +267,6 @@ def loose_f1(required: Sequence[RequiredCall], observed: Sequence[CallForm]) -> 
 
 def _ratio(over: int, under: int) -> float | None:
     return round(over / under, 4) if under else None
-
-
-def _exact_key(name: str, args: JsonObject, ignored: Ignored) -> str:
-    return canonical([name, pick(args, ignored.get(name, frozenset()))])
 
 
 def _match_ruled(
@@ -238,10 +314,11 @@ def _edges(
         groups = apart.get((call.name, pointers))
         if groups is None:
             groups = apart[call.name, pointers] = {}
+            last_first = _last_items_first(pointers)
             for j in by_name[call.name]:
                 args = observed[j].args
                 if args is not None:
-                    values, rest = _taken_apart(pick(args, skip), pointers)
+                    values, rest = _taken_apart(pick(args, skip), pointers, last_first)
                     groups.setdefault(rest, []).append((j, values))
         near = groups.get(canonical(pick(call.arguments, skip)), [])
         edges[i] = [j for j, values in near if _accepted(call, values)]
@@ -281,12 +358,15 @@ def _largest(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
     return place
 
 
-def _loose_key(name: str, args: JsonValue, numbers: Iterator[int]) -> tuple[str, int | None]:
+def _loose_key(form: CallForm, numbers: Iterator[int]) -> tuple[str, int | None]:
     """Canonical text in which numbers are equal as in Python: `1`, `1.0` and `true` are one.
 
     A call that holds NaN is equal to no other, so it gets a number of its own.
     """
-    holder: list[JsonValue] = [args]
+    with suppress(ValueError):  # NaN has no canonical text
+        if not any(sign in form.key for sign in _MAY_BE_RESPELLED):
+            return form.key, None
+    holder: list[JsonValue] = [form.args]
     unequal: int | None = None
     waiting: list[tuple[dict[str, JsonValue] | list[JsonValue], str | int]] = [(holder, 0)]
     while waiting:
@@ -308,4 +388,4 @@ def _loose_key(name: str, args: JsonValue, numbers: Iterator[int]) -> tuple[str,
         else:
             continue
         place[key] = copy  # type: ignore[index]
-    return canonical([name, holder[0]]), unequal
+    return canonical([form.name, 0, holder[0]]), unequal

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 
 from agenttrace.domain import Boundary, BoundaryFigures, Cause
 from agenttrace.scoring._declared import Declared
-from agenttrace.scoring._match import match
-from agenttrace.scoring._plan import due_form
-from agenttrace.scoring._policy import observed_calls
+from agenttrace.scoring._due import due_forms
 from agenttrace.scoring._row import Row
 
 
@@ -65,10 +63,9 @@ def _fits(
     Args:
         is_adapted: The plan states the form that calls have after the adapter.
     """
-    seen = observed_calls(row.evidence, at, row.case.agents)
+    seen = row.sight.calls(at, row.case.agents)
     if row.required is None or seen is None or len(seen) != len(row.required):
         return False
     forms = [seen_by(one.form, adapted=at is not Boundary.MODEL) for one in seen]
-    due = [due_form(call, due_by, adapted=is_adapted) for call in row.required]
-    found = match(due, forms, row.case.ignore_args)
+    found = due_forms(row, due_by, adapted=is_adapted).match(forms, thorough=row.sight.thorough)
     return not found.missing and not found.extra

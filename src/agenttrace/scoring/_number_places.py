@@ -70,7 +70,10 @@ def one_form(value: JsonValue, places: Places | None) -> JsonValue:
     if places is None:
         return _one_number(value)
     if isinstance(value, Mapping) and not is_opaque(value):
-        changed = {name: one_form(value[name], places[name]) for name in places if name in value}
+        changed = {}
+        for name, inside in places.items():
+            if name in value and (made := one_form(value[name], inside)) is not value[name]:
+                changed[name] = made
         return {**value, **changed} if changed else value
     if isinstance(value, list | tuple) and _EACH in places:
         return [one_form(item, places[_EACH]) for item in value]

@@ -25,6 +25,8 @@ def is_opaque(value: object) -> bool:
 
 def holds_opaque(value: object) -> bool:
     """Whether a digest or a mask of ours stands anywhere in a value."""
+    if value is None or isinstance(value, int | float):
+        return False
     return bool(opaque_keys(value))
 
 

@@ -15,8 +15,8 @@ from agenttrace.domain import (
     Owner,
 )
 from agenttrace.records import canonical, escape, split_pointer
+from agenttrace.scoring._agree import is_handed_on_equal
 from agenttrace.scoring._changes import Change, changes, recorded
-from agenttrace.scoring._declared import Declared
 from agenttrace.scoring._forms import CallForm, handed_on, is_silent, pick
 from agenttrace.scoring._link import Entry, Links
 from agenttrace.scoring._opaque import digest_of, is_opaque, is_respelled
@@ -91,6 +91,8 @@ def _between(row: Row, upper: Entry, lower: Entry) -> Iterator[Change]:
     before, after = upper.declared.args, lower.declared.args
     if before is None or after is None:
         return
+    if not row.sight.thorough and is_handed_on_equal(upper, lower):
+        return
     if upper.call.digest is not None and upper.call.digest == lower.call.digest:
         # What was masked in one of them alone is none the less the same value in both.
         after = row.declared(CallForm(lower.form.name, upper.form.args), adapted=True).args or {}
@@ -144,8 +146,9 @@ def _not_made(row: Row, chain: Links) -> Iterator[Change]:
         return
     if handed.form.args is None or canonical(handed.form.args) != canonical(executed.form.args):
         return
-    contract = row.declared.without("unit", "normalize", "fold_case", "schema").contract
-    due = Declared(contract)(executed.form, adapted=True)
+    if row.left_to_do.is_plain:
+        return
+    due = row.left_to_do(executed.form, adapted=True)
     if due.args is None or canonical(due.args) == canonical(executed.form.args):
         return
     for change in changes(due.args, executed.form.args):

@@ -25,10 +25,10 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical, split_pointer
 from agenttrace.scoring._changes import Change, changes, is_text_of, recorded
-from agenttrace.scoring._declared import Declared
+from agenttrace.scoring._due import due_forms
 from agenttrace.scoring._forms import CallForm, pick
 from agenttrace.scoring._link import Links
-from agenttrace.scoring._match import fits, match, required_plain, value_at, without_pointer
+from agenttrace.scoring._match import fits, required_plain, value_at, without_pointer
 from agenttrace.scoring._policy import is_forbidden
 from agenttrace.scoring._row import (
     LAST,
@@ -47,7 +47,26 @@ def find_plan_divergences(row: Row) -> None:
     """Note every way in which the model's calls leave the plan; none where there is no plan."""
     if row.required is None or not row.evidence.is_observed(Boundary.MODEL):
         return
+    if _is_kept(row):
+        return
     _PlanWalk(row, row.required).run()
+
+
+def _is_kept(row: Row) -> bool:
+    """Whether the figures at the model say already that its calls are the plan's, and no others.
+
+    They are of the same calls as the walk below, which compares them as they are declared and as
+    people edited them, and asks for forbidden calls of other agents.
+    """
+    figures = row.figures.get(Boundary.MODEL)
+    if figures is None or not figures.counts.exact or row.sight.thorough:
+        return False
+    declared, due = row.declared, row.due
+    # Types alone keep equal calls equal, if perhaps not what a rule says of their values.
+    keeps_equal = not (declared.changes_calls or declared.defaults or due is None or due.ruled)
+    if row.evidence.conduct.human_edits or row.case.forbidden:
+        return False
+    return declared.is_plain or keeps_equal
 
 
 class _PlanWalk:
@@ -71,9 +90,13 @@ class _PlanWalk:
         # Executed chains take a required slot before unexecuted ones.
         mine = sorted(planned, key=lambda chain: not chain.runs)
         seen = [self._seen(chain) for chain in mine]
-        due = [due_form(call, self.declared, adapted=not self.at_model) for call in self.required]
+        wanted = due_forms(row, self.declared, adapted=not self.at_model)
+        due = wanted.calls
+        matching = wanted.match(seen, thorough=row.sight.thorough)
+        if not (matching.missing or matching.extra or row.sight.thorough):
+            self._forbidden_of_others(planned)
+            return
         self._made.update(form.key for form in seen)
-        matching = match(due, seen, self.ignored)
         left = list(matching.missing)
         over = sorted(matching.extra, key=lambda j: row.times[id(mine[j])])
         self._take_met(due, mine, left, over)
@@ -87,7 +110,9 @@ class _PlanWalk:
 
     def _seen(self, chain: Links) -> CallForm:
         entry = chain.at(Boundary.MODEL)[0]
-        form = self.declared(entry.form)
+        form = entry.declared if self.declared is self.row.declared else self.declared(entry.form)
+        if not self.row.edits:
+            return form
         for edit in self.row.edits.get(canonical(entry.call.call_id), ()):
             here = value_at(form.args or {}, edit.path)
             if not isinstance(here, Missing) and canonical(here) == canonical(edit.before):
@@ -257,6 +282,8 @@ class _PlanWalk:
 
     def _forbidden_of_others(self, planned: Sequence[Links]) -> None:
         row = self.row
+        if not row.case.forbidden:
+            return
         known = {id(chain) for chain in planned}
         for chain in row.chains:
             entry = chain.first(Boundary.MODEL)
@@ -288,17 +315,6 @@ class _PlanWalk:
                 ),
             )
         )
-
-
-def due_form(call: RequiredCall, declared: Declared, *, adapted: bool) -> RequiredCall:
-    """A required call after declared changes; a default is no literal where a rule speaks."""
-    form = declared(CallForm(call.name, call.arguments), adapted=adapted)
-    args = dict(form.args or {})
-    for pointer in call.rules:
-        name = split_pointer(pointer)[0] if pointer else ""
-        if name in args and name not in call.arguments:
-            del args[name]
-    return RequiredCall(name=form.name, arguments=args, rules=call.rules, why=call.why)
 
 
 def note_unreadable(row: Row, chain: Links) -> None:

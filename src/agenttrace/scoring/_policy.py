@@ -5,36 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from agenttrace._dataclass import dataclass
-from agenttrace.domain import (
-    Boundary,
-    Case,
-    Evidence,
-    Execution,
-    ForbiddenCall,
-    Missing,
-    ToolCall,
-    is_agents_own,
-)
+from agenttrace.domain import Boundary, Case, Evidence, ForbiddenCall, Missing
 from agenttrace.records import canonical
-from agenttrace.scoring._forms import CallForm, form_of, handed_on, in_causal_order
+from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._leaks import broken_leaks
 from agenttrace.scoring._match import value_at
 from agenttrace.scoring._rules import accepts
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One observed call with the record it stands in."""
-
-    index: int
-    call: ToolCall
-    form: CallForm
+from agenttrace.scoring._sight import Entry, Sight
 
 
 def observed_calls(
     evidence: Evidence, boundary: Boundary, agents: frozenset[str] | None = None
-) -> list[Seen] | None:
+) -> list[Entry] | None:
     """The agent's own calls at one boundary, in causal order, one for each run of a body.
 
     Args:
@@ -45,20 +27,7 @@ def observed_calls(
         arguments could not be read take no part; a model's call whose text is no JSON object
         stays, and matches nothing.
     """
-    if not evidence.is_observed(boundary):
-        return None
-    seen: list[Seen] = []
-    for index, call in in_causal_order(evidence, boundary):
-        if not is_agents_own(call) or (agents is not None and call.agent not in agents):
-            continue
-        if boundary is Boundary.MODEL:
-            seen.append(Seen(index, call, form_of(call)))
-        elif boundary is Boundary.ADAPTER:
-            if handed_on(call):
-                seen.append(Seen(index, call, form_of(call)))
-        elif isinstance(call, Execution) and call.arguments is not None:
-            seen += [Seen(index, call, form_of(call))] * call.count
-    return seen
+    return Sight(evidence).calls(boundary, agents)
 
 
 def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[str, ...]:
@@ -67,7 +36,15 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
     Rules about plan, order and counts speak of the case's agents; `forbidden` of all. Where the
     boundary was not observed, none of these is broken: nothing is known of its calls.
     """
-    every = observed_calls(evidence, boundary)
+    return rules_broken(case, Sight(evidence), boundary)
+
+
+def rules_broken(case: Case, sight: Sight, boundary: Boundary) -> tuple[str, ...]:
+    """`broken_rules`, of records that were looked at already."""
+    evidence = sight.evidence
+    if not (has_call_rules(case) or case.outcome or case.leak):
+        return ()
+    every = sight.calls(boundary)
     if every is None:
         return tuple(sorted([*_outcome(case, evidence), *broken_leaks(case, evidence)]))
     mine = [s for s in every if case.agents is None or s.call.agent in case.agents]
@@ -86,13 +63,26 @@ def broken_rules(case: Case, evidence: Evidence, boundary: Boundary) -> tuple[st
     )
 
 
-def _orders(case: Case, seen: Sequence[Seen]) -> set[str]:
+def _orders(case: Case, seen: Sequence[Entry]) -> set[str]:
     if not (case.ordered or case.sequence or case.states):
         return set()
     # Most cases ask for no order, and what judges one is a good part of the scorer.
     from agenttrace.scoring._unordered import broken_orders  # noqa: PLC0415
 
     return broken_orders(case, [(s.index, s.call, s.form) for s in seen])
+
+
+def has_call_rules(case: Case) -> bool:
+    """Whether a case asks anything of the calls beside its plan."""
+    return bool(
+        case.forbidden
+        or case.ordered
+        or case.sequence
+        or case.states
+        or case.max_calls
+        or case.min_calls
+        or case.once_per
+    )
 
 
 def is_forbidden(rule: ForbiddenCall, form: CallForm) -> bool:

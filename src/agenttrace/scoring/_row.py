@@ -14,7 +14,9 @@ from agenttrace.domain import (
     BOUNDARIES,
     MISSING,
     Boundary,
+    BoundaryFigures,
     Case,
+    Contract,
     Decision,
     Divergence,
     Evidence,
@@ -30,9 +32,11 @@ from agenttrace.domain import (
 )
 from agenttrace.records import canonical, parse_arguments
 from agenttrace.scoring._declared import Declared
-from agenttrace.scoring._forms import form_of, in_causal_order
+from agenttrace.scoring._forms import form_of, id_key
 from agenttrace.scoring._link import Links
+from agenttrace.scoring._match import Due
 from agenttrace.scoring._opaque import text_state
+from agenttrace.scoring._sight import Sight
 
 if TYPE_CHECKING:
     from typing import Final
@@ -61,15 +65,19 @@ class Row:
 
     case: Case
     evidence: Evidence
-    required: tuple[RequiredCall, ...] | None
+    required: Sequence[RequiredCall] | None
     """Calls of the plan that was chosen. None: no plan."""
     compare: Boundary
     declared: Declared
     chains: list[Links]
+    due: Due | None
+    """The required calls with what they are matched by. None: no plan."""
+    sight: Sight
     found: list[Found] = field(default_factory=list)
     faulty: set[int] = field(default_factory=set)
     """`id` of the chains that hold a divergence already; what follows from it is none."""
-    times: Mapping[int, Order] = field(default_factory=dict)
+    figures: Mapping[Boundary, BoundaryFigures | None] = field(default_factory=dict)
+    """Figures of each boundary; None where it was not observed, or there is no plan."""
 
     def note(
         self,
@@ -108,6 +116,26 @@ class Row:
     def in_order(self) -> list[Found]:
         """All divergences, the first one first."""
         return sorted(self.found, key=lambda one: one.sort_key)
+
+    @cached_property
+    def left_to_do(self) -> Declared:
+        """What is declared to be done to a call on its way and shows in the result."""
+        if not self.declared.changes_calls:
+            return Declared(Contract())
+        without = self.declared.without("unit", "normalize", "fold_case", "schema")
+        return Declared(without.contract)
+
+    @cached_property
+    def may_agree(self) -> bool:
+        """Whether equal records settle a chain: no decision is on record, nothing is left to do."""
+        conduct = self.evidence.conduct
+        decided = bool(conduct.approvals) or conduct.guardrail is not None
+        return not (self.sight.thorough or decided) and self.left_to_do.is_plain
+
+    @cached_property
+    def times(self) -> Mapping[int, Order]:
+        """When the call of each chain was made, by the chain's `id`."""
+        return _times_of(self.sight, self.chains)
 
     @cached_property
     def decisions(self) -> Mapping[str, Decision]:
@@ -175,23 +203,24 @@ class Row:
 
 def twin_key(call: ToolCall) -> Hashable:
     """What twins have in common."""
-    return canonical(call.call_id), call.response_id, call.name, call.raw
+    return id_key(call.call_id), call.response_id, call.name, call.raw
 
 
-def times_of(evidence: Evidence, chains: Sequence[Links]) -> dict[int, Order]:
+def _times_of(sight: Sight, chains: Sequence[Links]) -> dict[int, Order]:
     """When each chain's call was made: turn, then place; never a clock.
 
     A chain without a record at the model stands after the last response that is proven to be
     earlier, or after the last one where nothing is proven.
     """
+    evidence = sight.evidence
     turns = [call.turn or 0 for call in evidence.model]
     last = float(max(turns, default=0))
     numbered = sorted((c.seq, float(c.turn or 0)) for c in evidence.model if c.seq is not None)
     latest = list(accumulate((turn for _, turn in numbered), max))
     rank = {
-        (boundary, index): n
+        (boundary, entry.index): n
         for boundary in BOUNDARIES
-        for n, (index, _) in enumerate(in_causal_order(evidence, boundary))
+        for n, entry in enumerate(sight.entries(boundary))
     }
     times: dict[int, Order] = {}
     for chain in chains:

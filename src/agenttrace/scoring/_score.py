@@ -22,7 +22,6 @@ from agenttrace.domain import (
     First,
     Kind,
     Owner,
-    RequiredCall,
     Status,
     Verdict,
 )
@@ -44,9 +43,9 @@ from agenttrace.scoring._doubts import doubts
 from agenttrace.scoring._expected import expected_like, needs_values
 from agenttrace.scoring._figures import (
     all_figures,
-    choose_plan,
     name_score,
     never_exact,
+    plan_chosen,
     ragas_score,
 )
 from agenttrace.scoring._findings import findings
@@ -54,13 +53,15 @@ from agenttrace.scoring._gaps import gap_causes
 from agenttrace.scoring._label import label_fault
 from agenttrace.scoring._leaks import leak_findings
 from agenttrace.scoring._link import Links, build_chains
+from agenttrace.scoring._match import Due
 from agenttrace.scoring._met import is_met, met_findings
 from agenttrace.scoring._plan import find_plan_divergences
-from agenttrace.scoring._policy import broken_rules, observed_calls
+from agenttrace.scoring._policy import has_call_rules, rules_broken
 from agenttrace.scoring._results import walk_results
 from agenttrace.scoring._route import route_causes
-from agenttrace.scoring._row import Row, times_of
+from agenttrace.scoring._row import Row
 from agenttrace.scoring._shown import hide_expected
+from agenttrace.scoring._sight import Sight
 from agenttrace.scoring._stated import with_stated
 from agenttrace.scoring._undecided import assuming, settled
 from agenttrace.scoring._walk import walk_chains
@@ -103,14 +104,20 @@ def _settled(
     evidence: Evidence,
     compare: Boundary | None,
     redactor: ExpectedMasker | None,
+    *,
+    thorough: bool = False,
 ) -> Verdict:
-    """The verdict, whatever the answers to questions that cannot be decided."""
+    """The verdict, whatever the answers to questions that cannot be decided.
+
+    Args:
+        thorough: Ask everything, also where the records leave but one answer: it is the same one.
+    """
     with assuming(True) as questions:
-        verdict = _score(case, evidence, compare, redactor)
+        verdict = _score(case, evidence, compare, redactor, thorough=thorough)
     if not questions.asked:
         return verdict
     with assuming(False) as others:
-        other = _score(case, evidence, compare, redactor)
+        other = _score(case, evidence, compare, redactor, thorough=thorough)
     return settled(verdict, other, [*questions.asked, *others.asked])
 
 
@@ -131,17 +138,22 @@ def _score(
     evidence: Evidence,
     compare: Boundary | None,
     redactor: ExpectedMasker | None,
+    *,
+    thorough: bool,
 ) -> Verdict:
     asked = with_stated(case or NO_CASE, evidence)
     at = asked.compare or compare or Boundary.EXECUTOR
-    plan_id, required = choose_plan(asked, evidence, at)
-    by_boundary = all_figures(asked, evidence, required)
-    broken = broken_rules(asked, evidence, at) if case is not None else ()
-    row = _row(asked, evidence, required, at)
+    sight = Sight(evidence, thorough=thorough)
+    plan_id, required = plan_chosen(asked, sight, at)
+    due = None if required is None else Due(required, asked.ignore_args, sight.write)
+    by_boundary = all_figures(asked, sight, due)
+    broken = rules_broken(asked, sight, at) if case is not None else ()
+    row = _row(asked, sight, due, at, by_boundary)
+    own = sight.calls(at, asked.agents)
+    ragas = ragas_score(asked, due, own, by_boundary[at], thorough=thorough)
     result = _judge(row, case, by_boundary[at], broken, redactor)
     if any(cause.code == "blank" for cause in result.causes):
         by_boundary = {boundary: never_exact(one) for boundary, one in by_boundary.items()}
-    own = observed_calls(evidence, at, asked.agents)
     return Verdict(
         case_id=case.case_id if case is not None else evidence.run.case_id,
         case_revision=case.revision if case is not None else evidence.run.case_revision,
@@ -174,7 +186,7 @@ def _score(
         ),
         evidence_digest=evidence.digest,
         galtea_tool_correctness=name_score(asked.contract, required, own),
-        ragas_tool_call_f1=ragas_score(asked, required, own),
+        ragas_tool_call_f1=ragas,
     )
 
 
@@ -199,7 +211,7 @@ def _records_alone(case: Case | None, evidence: Evidence) -> First:
         return First.JOIN
     if completeness_causes(evidence) or unusable_records(evidence):
         return First.INSTRUMENTATION
-    row = _row(with_stated(bare, evidence), evidence, None, Boundary.EXECUTOR)
+    row = _row(with_stated(bare, evidence), Sight(evidence), None, Boundary.EXECUTOR, {})
     if gap_causes(evidence, row.chains):
         return First.INSTRUMENTATION
     walk_chains(row)
@@ -240,9 +252,7 @@ def _judge(
 
 def _asks_of_calls(row: Row) -> bool:
     """Whether the case asks anything that the calls of the compared boundary must answer."""
-    case = row.case
-    rules = (case.forbidden, case.ordered, case.sequence, case.states, case.max_calls)
-    return row.required is not None or any(rules) or bool(case.min_calls or case.once_per)
+    return row.required is not None or has_call_rules(row.case)
 
 
 def _incomplete(
@@ -252,7 +262,7 @@ def _incomplete(
     found = completeness_causes(row.evidence) + gap_causes(row.evidence, row.chains)
     found += unobserved_causes(row.case, row.evidence, row.compare, tools)
     found += answered_without_record(row.case, row.evidence)
-    if redactor is None and needs_values(row.case) and _is_digested(row.evidence):
+    if redactor is None and _is_digested(row.evidence) and needs_values(row.case):
         found.append(
             Cause(
                 code="no-key",
@@ -309,18 +319,25 @@ def _instrumentation(causes: Sequence[Cause]) -> Blame:
 
 
 def _row(
-    case: Case, evidence: Evidence, required: tuple[RequiredCall, ...] | None, at: Boundary
+    case: Case,
+    sight: Sight,
+    due: Due | None,
+    at: Boundary,
+    figures: Mapping[Boundary, BoundaryFigures | None],
 ) -> Row:
+    evidence = sight.evidence
+    required = None if due is None else due.calls
     declared = declared_by(case, evidence, required, at)
-    chains = build_chains(evidence, declared)
     return Row(
         case=case,
         evidence=evidence,
         required=required,
         compare=at,
         declared=declared,
-        chains=chains,
-        times=times_of(evidence, chains),
+        chains=build_chains(evidence, declared, sight),
+        due=due,
+        sight=sight,
+        figures=figures,
     )
 
 

@@ -7,34 +7,36 @@ inconclusive and says which they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
+from contextvars import ContextVar, Token
 
-from agenttrace._dataclass import dataclass, field, replace
+from agenttrace._dataclass import replace
 from agenttrace.domain import Cause, First, Owner, Status, Verdict
 
 
-@dataclass
 class Questions:
-    """What could not be decided, and the answer that is taken for it."""
+    """What could not be decided, and the answer that is taken for it while it is open."""
 
-    answer: bool
-    asked: dict[str, None] = field(default_factory=dict)
+    def __init__(self, answer: bool) -> None:
+        self.answer = answer
+        self.asked: dict[str, None] = {}
+        self._before: Token[Questions | None] | None = None
+
+    def __enter__(self) -> Questions:
+        self._before = _questions.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            _questions.reset(self._before)
 
 
 _questions: ContextVar[Questions | None] = ContextVar("agenttrace_questions", default=None)
 
 
-@contextmanager
-def assuming(answer: bool) -> Iterator[Questions]:
+def assuming(answer: bool) -> Questions:
     """Answer every undecidable question so, and note it."""
-    questions = Questions(answer)
-    token = _questions.set(questions)
-    try:
-        yield questions
-    finally:
-        _questions.reset(token)
+    return Questions(answer)
 
 
 def undecided(question: str) -> bool:

@@ -20,6 +20,7 @@ from agenttrace.domain import (
     is_agents_own,
 )
 from agenttrace.records import canonical
+from agenttrace.scoring._agree import agrees
 from agenttrace.scoring._declared import tool_name
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._gaps import may_be_unread
@@ -35,11 +36,12 @@ def walk_chains(row: Row) -> None:
     lead = row.evidence.first_observed
     if lead is None:
         return
+    asks_model = lead is Boundary.MODEL and row.required is None
     for chain in row.chains:
-        if lead in chain.entries:
-            _Walk(row, chain, lead).run()
-        else:
+        if lead not in chain.entries:
             _unrequested(row, chain, lead)
+        elif asks_model or not agrees(row, chain):
+            _Walk(row, chain, lead).run()
 
 
 def _unrequested(row: Row, chain: Links, lead: Boundary) -> None:
@@ -74,6 +76,8 @@ class _Walk:
             return
         if self.lead is Boundary.MODEL and self.row.required is None:
             self._model_alone()
+            if agrees(self.row, self.chain):
+                return
         handed: list[Entry] | None = None
         if self.lead is not Boundary.ADAPTER and self._is_seen(Boundary.ADAPTER):
             handed = self._adapter()
