@@ -56,7 +56,7 @@ def changes(before: JsonObject, after: JsonObject, path: str = "") -> list[Chang
                 continue
             new = right[key]
             here = f"{at}/{escape(key)}"
-            if old is new:
+            if old is new or (old.__class__ is str and new.__class__ is str and old == new):
                 continue
             if isinstance(old, Mapping) and isinstance(new, Mapping) and old and new:
                 # Equal ones are found out member by member: asking at every level costs a square.

@@ -81,22 +81,25 @@ def all_figures(
 ) -> dict[Boundary, BoundaryFigures | None]:
     """Figures at each boundary; None where it was not observed, or there is no plan.
 
-    Boundaries that met the whole plan have nothing but the plan's size to say, so they share it.
+    Where one boundary met the whole plan, so did every other with the same calls in the same order.
     """
     made: dict[Boundary, BoundaryFigures | None] = {}
     whole: BoundaryFigures | None = None
+    met: list[str | None] = []
     for boundary in BOUNDARIES:
         seen = sight.calls(boundary, case.agents)
         if seen is None or due is None:
             made[boundary] = None
             continue
         forms = [one.form for one in seen]
-        found = due.match(forms, thorough=sight.thorough)
-        if found.missing or found.extra or sight.thorough:
-            made[boundary] = figures_of(due.calls, forms, found)
-        else:
-            whole = whole or figures_of(due.calls, forms, found)
+        keys = due.keys_of(forms)
+        if whole is not None and keys == met:
             made[boundary] = whole
+            continue
+        found = due.match(forms, keys, thorough=sight.thorough)
+        made[boundary] = figures_of(due.calls, forms, found)
+        if not (found.missing or found.extra or sight.thorough):
+            whole, met = made[boundary], keys
     return made
 
 

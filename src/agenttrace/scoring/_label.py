@@ -91,14 +91,7 @@ def label_fault(
     for detail in _other_defaults(case, required, compare, declared):
         return _label_owner("reference-off-schema", detail)
     for call in required:
-        contract = case.contract.tool(call.name)
-        schema = contract.schema
-        ignored = case.ignore_args.get(call.name, frozenset())
-        adapted = compare is Boundary.MODEL or contract.declares_changes
-        if not adapted and (
-            breaks_schema(pick(call.arguments, ignored), schema)
-            or lacks_required(call.arguments, schema, [*call.rules, *map(_pointer_to, ignored)])
-        ):
+        if _is_off_schema(case, call, compare):
             return _label_owner(
                 "reference-off-schema",
                 f"the required call of {call.name!r} does not fit the tool's own schema",
@@ -122,6 +115,19 @@ def _asserted_otherwise(
         from agenttrace.scoring._asserted import asserted_otherwise  # noqa: PLC0415
 
         yield from asserted_otherwise(asserted, required)
+
+
+def _is_off_schema(case: Case, call: RequiredCall, compare: Boundary) -> bool:
+    """Whether a required call breaks its tool's schema, where nothing declared may mend that."""
+    contract = case.contract.tool(call.name)
+    schema = contract.schema
+    if schema is None or compare is Boundary.MODEL or contract.declares_changes:
+        return False
+    ignored = case.ignore_args.get(call.name, frozenset())
+    elsewhere = [*call.rules, *map(_pointer_to, ignored)]
+    return breaks_schema(pick(call.arguments, ignored), schema) or lacks_required(
+        call.arguments, schema, elsewhere
+    )
 
 
 def _pointer_to(name: str) -> str:

@@ -135,23 +135,33 @@ class Due:
         kept = pick(form.args, skip) if skip else form.args
         return form.key if kept is form.args else form.with_args(kept).key
 
-    def match(self, observed: Sequence[CallForm], *, thorough: bool = False) -> Matching:
+    def keys_of(self, observed: Sequence[CallForm]) -> list[str | None]:
+        """The text of each observed call; equal lists of them are matched alike."""
+        if self._ignored:
+            return [self.key_of(form) for form in observed]
+        return [None if form.args is None else form.key for form in observed]
+
+    def match(
+        self,
+        observed: Sequence[CallForm],
+        keys: Sequence[str | None] | None = None,
+        *,
+        thorough: bool = False,
+    ) -> Matching:
         """The largest one-to-one matching; both sides may be empty.
 
         Where the observed calls are the required ones, in their order and without rules, each takes
         its own: the search below would come to the same.
 
         Args:
+            keys: The texts of the observed calls, where they were made already.
             thorough: Search in any case.
 
         Raises:
             UnscorableError: Rules make more than 100,000 pairs possible within one tool.
         """
-        keys: list[str | None]
-        if self._ignored:
-            keys = [self.key_of(form) for form in observed]
-        else:
-            keys = [None if form.args is None else form.key for form in observed]
+        if keys is None:
+            keys = self.keys_of(observed)
         if not (self.ruled or thorough) and keys == self.keys:
             return Matching(taken={index: index for index in range(len(keys))})
         return _match(self.calls, self.keys, observed, keys, self._ignored)

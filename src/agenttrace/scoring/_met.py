@@ -63,6 +63,9 @@ def _fits(
     Args:
         is_adapted: The plan states the form that calls have after the adapter.
     """
+    if seen_by.is_plain and due_by.is_plain and not row.sight.thorough:
+        figures = row.figures.get(at)  # they compare the same calls as they are written
+        return figures is not None and figures.counts.exact
     seen = row.sight.calls(at, row.case.agents)
     if row.required is None or seen is None or len(seen) != len(row.required):
         return False

@@ -25,14 +25,14 @@ def is_opaque(value: object) -> bool:
 
 def holds_opaque(value: object) -> bool:
     """Whether a digest or a mask of ours stands anywhere in a value."""
-    if value is None or isinstance(value, int | float):
-        return False
     return bool(opaque_keys(value))
 
 
 def opaque_keys(value: object) -> frozenset[str]:
     """Ids of the keys of every digest and mask in a value."""
-    return frozenset() if isinstance(value, Missing) else contains_token(value) | key_ids(value)
+    if value is None or isinstance(value, int | float | Missing):
+        return frozenset()
+    return contains_token(value) | key_ids(value)
 
 
 def digest_of(value: object) -> Digest | None:

@@ -70,8 +70,9 @@ class Sight:
         """All records of one boundary in causal order, with nothing declared of them."""
         made = self._entries.get(boundary)
         if made is None:
-            calls, write, thorough = self.evidence.at(boundary), self.write, self.thorough
-            usual = [False] * len(calls) if thorough else [_is_usual(call) for call in calls]
+            write, thorough = self.write, self.thorough
+            calls = self.evidence.at(boundary)
+            usual = [not thorough and _is_usual(call, boundary) for call in calls]
             made = []
             for index, call in in_causal_order(self.evidence, boundary):
                 form = CallForm(call.name, call.arguments, call.raw, write)
@@ -114,12 +115,12 @@ class Sight:
         return seen
 
 
-def _is_usual(call: ToolCall) -> bool:
+def _is_usual(call: ToolCall, boundary: Boundary) -> bool:
     return (
         call.arguments is not None
         and call.error is None
         and call.parent is None
         and call.phase is RUN
         and not call.inferred
-        and (call.boundary is not EXECUTOR or (isinstance(call, Execution) and call.count == 1))
+        and (boundary is not EXECUTOR or (isinstance(call, Execution) and call.count == 1))
     )

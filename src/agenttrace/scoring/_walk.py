@@ -218,7 +218,7 @@ class _Walk:
                 before=upper.form.shown(),
                 after=records[0].form.shown(),
             )
-        if chain.runs - self._spare() > handed:
+        if chain.runs > handed and chain.runs - self._spare() > handed:
             row.note(
                 chain,
                 Boundary.EXECUTOR,
