@@ -224,7 +224,7 @@ def test_many_values_and_a_long_message_take_linear_work():
 
 
 def test_more_work_than_is_promised_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("agenttrace.scoring._leaks.MOST_SEARCHED", 1_000)
+    monkeypatch.setattr("agenttrace.scoring._leak_search.MOST_SEARCHED", 1_000)
 
     with pytest.raises(UnscorableError, match="Let the rule's path lead"):
         leaks([f"word{n}" for n in range(100)], "word " * 50)
