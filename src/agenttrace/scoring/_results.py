@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
@@ -124,8 +123,10 @@ def _renderings(returned: JsonValue) -> set[Rendering]:
         found.add(("text", returned.strip()))
     else:
         # Where a number is too long or a value too deep, nobody's `str` got through either.
-        with suppress(ValueError, RecursionError):
+        try:  # noqa: SIM105 - contextlib is loaded for nothing else
             found.add(("text", str(returned)))
+        except (ValueError, RecursionError):
+            pass
     return found
 
 
@@ -135,8 +136,10 @@ def _readings(shown: JsonValue) -> set[Rendering]:
     text = _content_text(shown) if isinstance(shown, list | tuple) else shown
     if isinstance(text, str):
         found |= {("text", text.strip()), ("json", canonical(text))}
-        with suppress(JsonTextError):
+        try:  # noqa: SIM105 - as above
             found.add(("json", canonical(parse_json(text).value)))
+        except JsonTextError:
+            pass
     return found
 
 

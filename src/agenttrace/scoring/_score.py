@@ -7,8 +7,7 @@ records give the same verdict, whatever order or process they came in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from agenttrace._dataclass import replace
 from agenttrace._late import TYPE_CHECKING
@@ -92,7 +91,7 @@ def score(
         UnscorableError: The case asks for a matching that cannot be bounded, or a value of the
             case or the evidence is none that JSON or a rule could hold.
     """
-    with _refusing():
+    with _Refusing():
         if redactor is None or case is None:
             return _settled(case, evidence, compare, redactor)
         verdict = _settled(expected_like(case, evidence, redactor), evidence, compare, redactor)
@@ -121,16 +120,21 @@ def _settled(
     return settled(verdict, other, [*questions.asked, *others.asked])
 
 
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Turn what broken values raise, deep in a comparison, into this package's own refusal."""
-    try:
-        yield
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, re.error) as error:
-        raise UnscorableError(
-            f"The row cannot be judged: {type(error).__name__}: {error!s:.200}. It was given no "
-            "verdict. Look for a value that is no JSON, or a rule that cannot be asked."
-        ) from error
+class _Refusing:
+    """Turns what broken values raise, deep in a comparison, into this package's own refusal."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, _BROKEN):
+            raise UnscorableError(
+                f"The row cannot be judged: {type(error).__name__}: {error!s:.200}. It was given "
+                "no verdict. Look for a value that is no JSON, or a rule that cannot be asked."
+            ) from error
+
+
+_BROKEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, re.error)
 
 
 def _score(
@@ -196,7 +200,7 @@ def records_alone(case: Case | None, evidence: Evidence) -> First:
     Raises:
         UnscorableError: As `score`.
     """
-    with _refusing():
+    with _Refusing():
         with assuming(True):
             first = _records_alone(case, evidence)
         with assuming(False):
