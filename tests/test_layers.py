@@ -55,6 +55,8 @@ LATE_FOR_COST = {
     "scoring/_policy.py: agenttrace.scoring._unordered",
     "scoring/_rules.py: agenttrace.scoring._json_schema",
     "scoring/_rules.py: agenttrace.scoring._pattern",
+    "scoring/_score.py: agenttrace.scoring._lineage",
+    "scoring/_score.py: agenttrace.scoring._text_ownership",
 }
 """What few rows need and every import of the scorer would pay for: tests/test_imports.py holds it
 out, `bench/imports.py` has the figures."""

@@ -88,12 +88,22 @@ def _differences(document: Document, verdict: Verdict, alone: str) -> list[str]:
     if "ragas_tool_call_f1" in right:
         said["ragas_tool_call_f1"] = verdict.ragas_tool_call_f1
         wanted["ragas_tool_call_f1"] = right["ragas_tool_call_f1"]
+    if "lineage" in right:
+        said["lineage"], wanted["lineage"] = _lineage(verdict), right["lineage"]
     found = [
         f"{name}: said {said[name]}, right {wanted[name]}"
         for name in said
         if canonical(said[name]) != canonical(wanted[name])
     ]
     return found + _divergences(right["divergences"], verdict)
+
+
+def _lineage(verdict: Verdict) -> dict[str, Any] | None:
+    """Where the first divergence's value stood first, as a case writes it."""
+    origin = verdict.lineage.observed if verdict.lineage is not None else None
+    if origin is None:
+        return None
+    return {"turn": origin.turn, "place": origin.place.value, "path": origin.path}
 
 
 def _divergences(right: list[dict[str, Any]], verdict: Verdict) -> list[str]:

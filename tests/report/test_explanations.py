@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agenttrace.domain import First, Kind, Owner, Phase, Status
+from agenttrace.domain import First, Kind, Owner, Phase, Place, Status
 from agenttrace.report import EXPLANATIONS, Group, codes_like, explanations_of
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +109,7 @@ def produced_rules() -> set[str]:
         (Group.FIRST, First),
         (Group.OWNER, Owner),
         (Group.KIND, Kind),
+        (Group.LINEAGE, ["lineage", *sorted({*map(str, Place)} - {*map(str, First)})]),
     ],
 )
 def test_each_word_of_an_enumeration_is_explained_once_and_no_other(group: Group, words: type):

@@ -25,7 +25,9 @@ from agenttrace.domain import (
     Integrity,
     LeakRule,
     Masking,
+    Message,
     Observed,
+    Outcome,
     Ownership,
     Phase,
     Plan,
@@ -40,7 +42,7 @@ from agenttrace.domain import (
 from agenttrace.records import Record, RecordKind, assemble
 from agenttrace.redaction import Redactor
 from agenttrace.report import EXPLANATIONS, Group
-from agenttrace.scoring import score
+from agenttrace.scoring import CaseValues, score
 from tests.builders import (
     ARGS,
     adapter_call,
@@ -107,6 +109,13 @@ def some_run() -> MadeRun:
     )
 
 
+def of_other_case(*messages: Message) -> Verdict:
+    """The verdict on a call with another case's values, in a data set of both cases."""
+    other = replace(case(due(args=OTHER)), case_id="case-2")
+    run = clean_run(("refund", OTHER), outcome=Outcome(messages=messages))
+    return score(ASKED, run, others=CaseValues([ASKED, other]))
+
+
 situation(
     "the records answer a request that was not made for the run",
     lambda: owned(requests_of_case=("req-9",)),
@@ -114,6 +123,13 @@ situation(
 situation(
     "the run is of another case",
     lambda: score(ASKED, replace(clean_run(), run=Run(run_id="r", case_id="case-9"))),
+)
+situation(
+    "the user asked for what another case of the data set states, and got it",
+    lambda: of_other_case(Message(role="user", turn=1, content="Refund me 8900.")),
+)
+situation(
+    "a call holds what another case states, and what was asked is not on record", of_other_case
 )
 situation("the trace names another case", lambda: owned(case_id_in_trace="case-9"))
 situation(

@@ -30,8 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "codes",
         nargs="*",
         metavar="CODE",
-        help="status, boundary, owner, kind, broken rule, cause or finding, as a verdict spells "
-        "it; case, _ and - make no difference (default: lists all)",
+        help="status, boundary, owner, kind, broken rule, cause, finding or place, as a verdict "
+        "spells it; case, _ and - make no difference (default: lists all)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a code")
 

@@ -15,7 +15,7 @@ from agenttrace.domain import Boundary, Case
 from agenttrace.errors import AgentTraceError, UnknownCaseError
 from agenttrace.readers import Problem
 from agenttrace.readers.transcripts import Transcript, TranscriptFormat, Transcripts
-from agenttrace.scoring import score
+from agenttrace.scoring import CaseValues, score
 
 
 class LogRows:
@@ -38,6 +38,7 @@ class LogRows:
         """Ids of the given cases that rows carry."""
         self._logs = logs
         self._cases = cases
+        self._others = None if cases is None else CaseValues(cases.values())
         self._compare = compare or Boundary.MODEL
 
     def __iter__(self) -> Iterator[ScoredRow]:
@@ -80,7 +81,7 @@ class LogRows:
     def _judge(self, row: Transcript) -> ScoredRow:
         case = self._case_of(row)
         evidence = row.evidence()
-        verdict = score(case, evidence, compare=self._compare)
+        verdict = score(case, evidence, compare=self._compare, others=self._others)
         return ScoredRow(
             verdict=verdict,
             evidence=evidence,

@@ -20,7 +20,7 @@ from agenttrace.readers import EvidenceSet
 from agenttrace.readers.transcripts import AS_LOGGED
 from agenttrace.records import Record
 from agenttrace.redaction import Redactor, find_redactor
-from agenttrace.scoring import expected_like, hide_expected, score
+from agenttrace.scoring import CaseValues, expected_like, hide_expected, score
 from agenttrace.settings import masking_of, resolve
 
 
@@ -67,6 +67,7 @@ class Rows:
         self.has_errors = False
         self._evidence = evidence
         self._cases = cases
+        self._others = None if cases is None else CaseValues(cases.values())
         self._compare = compare
 
     def report_problems(self, run_id: str | None = None) -> None:
@@ -102,7 +103,9 @@ class Rows:
         masking = evidence.integrity.masking
         is_logged = masking is not None and masking.method == AS_LOGGED
         redactor = self._redactor if case is not None and not is_logged else None
-        verdict = score(case, evidence, compare=self._compare, redactor=redactor)
+        verdict = score(
+            case, evidence, compare=self._compare, redactor=redactor, others=self._others
+        )
         if case is not None and redactor is None and not is_logged:
             verdict = hide_expected(verdict, case, evidence, self._throwaway)
         places = self._evidence.places[run_id]

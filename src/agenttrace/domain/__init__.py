@@ -44,6 +44,7 @@ from agenttrace.domain._evidence import (
 )
 from agenttrace.domain._finish import is_broken_off, is_out_of_room
 from agenttrace.domain._json import MISSING, JsonObject, JsonScalar, JsonValue, Missing
+from agenttrace.domain._lineage import Lineage, Origin, Place, Rendering, Unseen
 from agenttrace.domain._verdict import BoundaryFigures, Cause, Chain, Counts, Divergence, Verdict
 from agenttrace.domain._words import (
     BOUNDARIES,
@@ -92,17 +93,21 @@ __all__ = [
     "JsonValue",
     "Kind",
     "LeakRule",
+    "Lineage",
     "LinkedBy",
     "Manifest",
     "Masking",
     "Message",
     "Missing",
     "Observed",
+    "Origin",
     "Outcome",
     "Owner",
     "Ownership",
     "Phase",
+    "Place",
     "Plan",
+    "Rendering",
     "RequiredCall",
     "Response",
     "ResultShown",
@@ -120,6 +125,7 @@ __all__ = [
     "ToolCall",
     "ToolContract",
     "Tools",
+    "Unseen",
     "UnusableRecord",
     "Verdict",
     "is_agents_own",

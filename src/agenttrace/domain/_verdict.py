@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from agenttrace._dataclass import dataclass, field
 from agenttrace.domain._json import JsonValue, Missing
+from agenttrace.domain._lineage import Lineage
 from agenttrace.domain._words import Boundary, First, Kind, LinkedBy, Owner, Status
 
 
@@ -107,6 +108,8 @@ class Verdict:
     request_ids: tuple[str, ...] = ()
     response_ids: tuple[str, ...] = ()
     evidence_digest: str | None = None
+    lineage: Lineage | None = None
+    """Where the values of the first divergence came from. None: there is none, or no value."""
     galtea_tool_correctness: int | None = None
     ragas_tool_call_f1: float | None = None
 

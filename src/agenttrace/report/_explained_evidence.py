@@ -50,6 +50,16 @@ EVIDENCE: Final = (
         declare="not possible; a case cannot say whose records these are",
     ),
     Explanation(
+        code="request-of-other-case",
+        group=Group.CAUSE_JOIN,
+        means="the user's messages name values that only another case of the data set states "
+        "and none of this case's, and the calls do what they ask for",
+        causes="a data set joined by its row number; a run that was opened with the wrong "
+        "`case`; a retry that was given another prompt",
+        look="find out which case the request was made for, and score the run by that one",
+        declare="not possible; a case cannot say whose records these are",
+    ),
+    Explanation(
         code="blank",
         group=Group.CAUSE_EVIDENCE,
         means="no response and no call was recorded",

@@ -149,4 +149,14 @@ REFERENCE: Final = (
         look="nothing is to be done",
         declare="not needed; it decides nothing",
     ),
+    Explanation(
+        code="values-of-other-case",
+        group=Group.FINDING,
+        means="a call of the model's holds a value that only another case of the data set "
+        "states; the sentence says what the request names",
+        causes="context left over from another case: history, memory or a cache; an example in "
+        "the prompt",
+        look="what the model was shown before that call, and where it came from; see `lineage`",
+        declare="not possible; it decides nothing",
+    ),
 )

@@ -27,6 +27,7 @@ class Group(StrEnum):
     CAUSE_EVIDENCE = "cause-evidence"
     CAUSE_LABEL = "cause-label"
     FINDING = "finding"
+    LINEAGE = "lineage"
 
     @property
     def heading(self) -> str:
@@ -52,6 +53,7 @@ _HEADINGS: Final = {
     Group.CAUSE_EVIDENCE: "cause: the evidence is not whole",
     Group.CAUSE_LABEL: "cause: the reference does not hold",
     Group.FINDING: "finding",
+    Group.LINEAGE: "lineage",
 }
 
 

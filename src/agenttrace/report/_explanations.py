@@ -6,12 +6,16 @@ from typing import Final
 
 from agenttrace.report._explained_evidence import EVIDENCE
 from agenttrace.report._explained_kinds import KINDS
+from agenttrace.report._explained_places import PLACES
 from agenttrace.report._explained_reference import REFERENCE
 from agenttrace.report._explained_words import WORDS
 from agenttrace.report._explanation import Explanation, Group, matching, nearest
 
 EXPLANATIONS: Final = tuple(
-    sorted((*WORDS, *KINDS, *EVIDENCE, *REFERENCE), key=lambda one: list(Group).index(one.group))
+    sorted(
+        (*WORDS, *KINDS, *EVIDENCE, *REFERENCE, *PLACES),
+        key=lambda one: list(Group).index(one.group),
+    )
 )
 """In the order of the groups, and within one as the pages have them."""
 

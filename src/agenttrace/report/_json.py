@@ -11,7 +11,9 @@ from agenttrace.domain import (
     Cause,
     Chain,
     Divergence,
+    Lineage,
     Missing,
+    Origin,
     Verdict,
 )
 
@@ -51,6 +53,7 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
         },
         **_calls(figures),
         "divergences": [_divergence(one) for one in verdict.divergences],
+        "lineage": None if verdict.lineage is None else _lineage(verdict.lineage),
         "also": [boundary.value for boundary in verdict.also],
         "recovered": verdict.recovered,
         "plan": verdict.plan,
@@ -89,6 +92,41 @@ def _divergence(divergence: Divergence) -> dict[str, Any]:
     if divergence.detail is not None:
         made["detail"] = divergence.detail
     return made
+
+
+def _lineage(lineage: Lineage) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "path": lineage.path,
+        **{
+            name: _origin(getattr(lineage, name))
+            for name in ("observed", "observed_earlier", "expected", "expected_earlier")
+        },
+        "carried_by": list(lineage.carried_by),
+        "too_common": lineage.too_common,
+        "expected_too_common": lineage.expected_too_common,
+        "unseen": [one.value for one in lineage.unseen],
+        "expected_unseen": [one.value for one in lineage.expected_unseen],
+        "note": lineage.note,
+    }
+    for name in ("value", "expected_value"):
+        value = getattr(lineage, name)
+        if not isinstance(value, Missing):
+            made[name] = value
+    return made
+
+
+def _origin(origin: Origin | None) -> dict[str, Any] | None:
+    if origin is None:
+        return None
+    return {
+        "place": origin.place.value,
+        "turn": origin.turn,
+        "path": origin.path,
+        "call": origin.call,
+        "tool": origin.tool,
+        "match": "exact" if origin.rendering is None else "rendered",
+        "rendering": None if origin.rendering is None else origin.rendering.value,
+    }
 
 
 def _side(value: Any) -> Any:

@@ -35,6 +35,7 @@ from agenttrace.report._columns import (
     records_by_ref,
     runs_text,
 )
+from agenttrace.report._lineage import lineage_text
 from agenttrace.report._table import MARK, Row, table
 from agenttrace.report._text import call_text, cells, elided, pair_texts, visible
 
@@ -99,6 +100,8 @@ def _headline(verdict: Verdict, width: int, *, colour: bool) -> Iterator[str]:
     yield from _joined(_finding(verdict), width, "  ")
     if verdict.divergences:
         yield from _change(verdict.divergences[0], width, "  ")
+    if verdict.lineage is not None and (text := lineage_text(verdict.lineage)):
+        yield from _wrapped(f"lineage: {text}", width, "  ")
 
 
 def _finding(verdict: Verdict) -> list[str]:

@@ -11,12 +11,14 @@ from agenttrace.scoring._score import records_alone, score
 
 if TYPE_CHECKING:
     from agenttrace.scoring._asserted import unmet as unmet_assertions
+    from agenttrace.scoring._case_values import CaseValues
     from agenttrace.scoring._changes import Change, changes, value_kind
     from agenttrace.scoring._expected import expected_like
     from agenttrace.scoring._figures import choose_plan
     from agenttrace.scoring._json_schema import KEYWORDS as SCHEMA_KEYWORDS
     from agenttrace.scoring._json_schema import REF as SCHEMA_REF
     from agenttrace.scoring._json_schema import fits_schema
+    from agenttrace.scoring._lineage import trace_value
     from agenttrace.scoring._match import figures, fits, loose_f1, match
     from agenttrace.scoring._normalizers import (
         Normalizer,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SCHEMA_KEYWORDS",
     "SCHEMA_REF",
+    "CaseValues",
     "Change",
     "Normalizer",
     "TextMatcher",
@@ -55,6 +58,7 @@ __all__ = [
     "records_alone",
     "register_normalizer",
     "score",
+    "trace_value",
     "unmet_assertions",
     "value_kind",
 ]
@@ -63,6 +67,7 @@ if not TYPE_CHECKING:
     __getattr__ = late_names(
         __name__,
         {
+            "CaseValues": "_case_values",
             "Change": "_changes",
             "SCHEMA_KEYWORDS": "_json_schema:KEYWORDS",
             "Normalizer": "_normalizers",
@@ -85,6 +90,7 @@ if not TYPE_CHECKING:
             "normalizer_names": "_normalizers",
             "observed_calls": "_policy",
             "register_normalizer": "_normalizers",
+            "trace_value": "_lineage",
             "unmet_assertions": "_asserted:unmet",
             "value_kind": "_changes",
         },

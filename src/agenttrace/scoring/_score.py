@@ -66,6 +66,7 @@ from agenttrace.scoring._undecided import assuming, settled
 from agenttrace.scoring._walk import walk_chains
 
 if TYPE_CHECKING:
+    from agenttrace.scoring._case_values import CaseValues
     from agenttrace.scoring._protocols import ExpectedMasker
 
 
@@ -78,6 +79,7 @@ def score(
     *,
     compare: Boundary | None = None,
     redactor: ExpectedMasker | None = None,
+    others: CaseValues | None = None,
 ) -> Verdict:
     """Judge one run.
 
@@ -86,16 +88,41 @@ def score(
         compare: Boundary whose figures decide where the case names none; the executor.
         redactor: Masks expected values like the recorder did. Without it, masked values can only
             be compared among the records.
+        others: Values of the data set that the case is one of. With them a call that carries
+            another case's values is told from a trace that was brought to the wrong case.
 
     Raises:
         UnscorableError: The case asks for a matching that cannot be bounded, or a value of the
             case or the evidence is none that JSON or a rule could hold.
     """
     with _Refusing():
+        asked = case
+        if redactor is not None and case is not None:
+            asked = expected_like(case, evidence, redactor)
+        verdict = _settled(asked, evidence, compare, redactor)
+        if verdict.divergences:
+            verdict = _with_origins(verdict, asked, evidence, others, redactor)
         if redactor is None or case is None:
-            return _settled(case, evidence, compare, redactor)
-        verdict = _settled(expected_like(case, evidence, redactor), evidence, compare, redactor)
+            return verdict
         return hide_expected(verdict, case, evidence, redactor, is_judged=True)
+
+
+def _with_origins(
+    verdict: Verdict,
+    case: Case | None,
+    evidence: Evidence,
+    others: CaseValues | None,
+    redactor: ExpectedMasker | None,
+) -> Verdict:
+    """The verdict with where its values came from, and whose they are."""
+    # A row without a divergence asks none of it.
+    from agenttrace.scoring._lineage import with_lineage  # noqa: PLC0415
+    from agenttrace.scoring._text_ownership import told_by_text  # noqa: PLC0415
+
+    verdict = with_lineage(verdict, evidence)
+    if others is None or case is None:
+        return verdict
+    return told_by_text(verdict, case, evidence, others, redactor)
 
 
 def _settled(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agenttrace._dataclass import replace
 from agenttrace._late import TYPE_CHECKING
-from agenttrace.domain import BoundaryFigures, Case, Divergence, Evidence, Missing, Verdict
+from agenttrace.domain import BoundaryFigures, Case, Divergence, Evidence, Lineage, Missing, Verdict
 from agenttrace.scoring._expected import COMPARED, listed_calls
 from agenttrace.scoring._opaque import holds_opaque
 
@@ -53,8 +53,16 @@ def hide_expected(
             return given
         return replace(given, before=form.value(before, given.path))
 
+    def lineage(given: Lineage | None) -> Lineage | None:
+        if given is None or isinstance(given.expected_value, Missing):
+            return given
+        if is_judged or holds_opaque(given.expected_value) or not given.path:
+            return given
+        return replace(given, expected_value=form.value(given.expected_value, given.path))
+
     return replace(
         verdict,
+        lineage=lineage(verdict.lineage),
         boundaries={at: figures(one) for at, one in verdict.boundaries.items()},
         divergences=tuple(divergence(one) for one in verdict.divergences),
     )

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from agenttrace.contracts import load_cases
 from agenttrace.domain import Case
 from agenttrace.errors import ConfigurationError, UnknownCaseError
+from agenttrace.scoring import CaseValues
 
 CaseLike: TypeAlias = "str | os.PathLike[str] | Case"
 Cases: TypeAlias = "str | os.PathLike[str] | Sequence[Case]"
@@ -22,6 +23,8 @@ class CaseBook:
     def __init__(self, cases: Cases | None) -> None:
         self._cases = cases
         self._by_id: Mapping[str, Case] | None = None
+        self.others: CaseValues | None = None
+        """Values of all of them. None: they were not read yet."""
 
     def find(self, case_id: str) -> Case:
         """The case of this id.
@@ -35,6 +38,7 @@ class CaseBook:
             if isinstance(cases, str | os.PathLike):
                 cases = load_cases(Path(cases))
             self._by_id = {case.case_id: case for case in cases or ()}
+            self.others = CaseValues(self._by_id.values())
         if case_id not in self._by_id:
             raise UnknownCaseError(case_id, tuple(self._by_id))
         return self._by_id[case_id]

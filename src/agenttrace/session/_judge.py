@@ -51,4 +51,7 @@ def verdict_of(state: RunState, cases: CaseBook) -> tuple[Verdict, Evidence]:
         AgentTraceError: There is nothing to judge, or no case where one is named.
     """
     evidence = evidence_of(state)
-    return score(case_of(state, cases), evidence, redactor=state.redactor), evidence
+    case = case_of(state, cases)
+    # A case that was handed to its run is of no data set that is known here.
+    others = cases.others if case is not None and given_cases.get(state) is None else None
+    return score(case, evidence, redactor=state.redactor, others=others), evidence
