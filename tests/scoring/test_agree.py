@@ -34,6 +34,7 @@ from agenttrace.domain import (
 from agenttrace.errors import UnscorableError
 from agenttrace.records import assemble
 from agenttrace.scoring import score
+from agenttrace.scoring._lineage import with_lineage
 from agenttrace.scoring._score import _settled
 from agenttrace.scoring._sight import Sight
 from tests.builders import case, clean_run, contract, due, rule
@@ -62,7 +63,9 @@ def is_the_same_verdict(
     asked: Case | None, made: Evidence, compare: Boundary | None = None
 ) -> bool:
     """Whether asking everything of every call comes to the same."""
-    thorough = answer(lambda: _settled(asked, made, compare, None, thorough=True))
+    thorough = answer(
+        lambda: with_lineage(_settled(asked, made, compare, None, thorough=True), made)
+    )
     return answer(lambda: score(asked, made, compare=compare)) == thorough
 
 

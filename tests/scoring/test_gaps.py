@@ -90,6 +90,72 @@ def test_a_call_without_an_id_or_with_one_of_the_adapters_own_was_asked_for_by_n
     assert expected in [place[:2] for place in places(score(None, made))]
 
 
+def hooked_late(*told, later=(), asked=("c2",)):
+    """A run with one call on record of two that ran; what the two requests on record told."""
+    return evidence(
+        [model_call(call_id=one, turn=1) for one in asked],
+        [adapter_call(call_id="c1"), adapter_call(call_id="c2")],
+        [execution(call_id="c1"), execution(call_id="c2")],
+        responses=(
+            Response(ref="r1", turn=1, calls=len(asked), messages=told),
+            Response(ref="r2", turn=2, messages=later),
+        ),
+        completeness=Completeness(made={MODEL: len(asked), ADAPTER: 2, EXECUTOR: 2}),
+    )
+
+
+ANSWER = Message(role="tool", call_id="c1", turn=1)
+
+
+@pytest.mark.parametrize("plan", [case(due(), due()), None])
+def test_a_call_that_the_first_request_answers_was_asked_for_before_it(plan):
+    verdict = score(plan, hooked_late(ANSWER))
+
+    assert said(verdict) == HOLE
+    assert [cause.code for cause in verdict.causes] == ["record-absent"]
+    assert records_alone(plan, hooked_late(ANSWER)) is First.INSTRUMENTATION
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        hooked_late(),
+        hooked_late(replace(ANSWER, role="assistant")),
+        hooked_late(replace(ANSWER, call_id=None)),
+        hooked_late(replace(ANSWER, call_id="of an earlier run")),
+        hooked_late(later=(replace(ANSWER, turn=2),)),
+    ],
+)
+def test_a_call_that_no_request_before_the_record_answers_was_added(made):
+    assert ("adapter", "added", "", "c1") in places(score(None, made))
+
+
+@pytest.mark.parametrize(("asked_at", "expected"), [(3, True), (1, False), (None, False)])
+def test_an_id_that_a_later_response_gives_again_did_not_ask_for_an_earlier_call(
+    asked_at, expected
+):
+    made = evidence(
+        [model_call(call_id="c1", args={"n": 2}, turn=1, seq=asked_at)],
+        [
+            adapter_call(call_id="c1", args={"n": 1}, seq=2),
+            adapter_call(call_id="c1", args={"n": 2}),
+        ],
+        [],
+        responses=(Response(ref="r1", turn=1, calls=1, messages=(ANSWER,)),),
+        completeness=Completeness(made={MODEL: 1, ADAPTER: 2, EXECUTOR: 0}),
+    )
+
+    codes = [cause.code for cause in score(None, made).causes]
+
+    assert ("record-absent" in codes) is expected
+
+
+def test_answers_to_earlier_runs_say_nothing_of_this_one():
+    told = (replace(ANSWER, call_id="old"), ANSWER)
+
+    assert said(score(None, hooked_late(*told, asked=("c1", "c2")))) == ("pass", "none", "none")
+
+
 def test_calls_of_set_up_carry_what_ids_they_like():
     made = evidence([], [], [execution(call_id="s1", phase=Phase.SETUP)])
 

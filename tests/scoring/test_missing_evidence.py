@@ -67,6 +67,7 @@ ASKED = case(due())
 OTHER = {**ARGS, "cents": 8900}
 ALL_MADE = dict.fromkeys(Boundary, 1)
 CALL = SourceCall(boundary=EXECUTOR, call_id="c9", name="refund")
+ANSWERED = Message(role="tool", call_id="c9")
 KEY = Redactor(b"k" * 32)
 SECRET = {"password": "hunter2"}
 
@@ -207,6 +208,19 @@ situation("a recorder says that it lost something", lambda: whole(lost={"disk": 
 situation(
     "a call has an id, and no response on record gave it",
     lambda: score(ASKED, replace(clean_run(), model=())),
+)
+situation(
+    "the first request on record holds the answer to a call that no recorded response gave",
+    lambda: score(
+        ASKED,
+        evidence(
+            [model_call(turn=1)],
+            [adapter_call(call_id="c9"), adapter_call()],
+            [execution()],
+            responses=(Response(ref="r1", turn=1, calls=1, messages=(ANSWERED,)),),
+            completeness=Completeness(made={**ALL_MADE, ADAPTER: 2}),
+        ),
+    ),
 )
 situation(
     "a tool ran for a request, and the adapter between them has no record of it",

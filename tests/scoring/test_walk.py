@@ -179,6 +179,34 @@ def test_a_call_twice_in_one_response_under_one_id_is_a_duplicate():
     assert places(verdict) == [("model", "duplicated", "", "model/1")]
 
 
+def runs_of(*runs):
+    """Of one call that asked for 9800, these runs, all inside its dispatch."""
+    asked, handed = model_call(args={"n": 9800}), adapter_call(args={"n": 9800})
+    made = [execution(name, {"n": n}, link="adapter/0") for name, n in runs]
+    return places(score(no_plan(), evidence([asked], [handed], made)))
+
+
+NOT_ASKED = ("executor", "not_requested", "", "c1")
+TWICE = ("executor", "duplicated", "", "c1")
+
+
+@pytest.mark.parametrize(
+    ("runs", "found"),
+    [
+        ([("refund", 9800), ("refund", 5)], [NOT_ASKED]),
+        ([("refund", 5), ("refund", 9800)], [NOT_ASKED]),
+        ([("refund", 9800), ("notify", 9800)], [NOT_ASKED]),
+        ([("refund", 9800), ("refund", 5), ("refund", 7)], [NOT_ASKED, NOT_ASKED]),
+        ([("refund", 9800), ("refund", 5), ("refund", 9800)], [TWICE, NOT_ASKED]),
+        ([("refund", 5), ("refund", 5)], [TWICE, ("executor", "value_changed", "/n", "c1")]),
+        ([("refund", 5), ("refund", 7)], [NOT_ASKED, ("executor", "value_changed", "/n", "c1")]),
+        ([("refund", 9800), ("refund", 9800)], [TWICE]),
+    ],
+)
+def test_a_further_run_in_a_dispatch_is_a_repeat_or_was_not_requested(runs, found):
+    assert sorted(runs_of(*runs)) == sorted(found)
+
+
 def test_the_run_of_a_twin_is_no_second_run():
     verdict = alone([model_call(), model_call()], None, [execution(count=2)])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from agenttrace.domain import (
     Boundary,
@@ -219,6 +220,13 @@ situation(
     "a tool ran twice for one call",
     evidence([model_call()], [adapter_call()], [execution(count=2)]),
 )
+for what, ran in (
+    ("a tool ran once more in the dispatch of a call, on other arguments", execution(args=OTHER)),
+    ("another tool ran in the dispatch of a call", execution("get_order")),
+):
+    beside = replace(ran, link="adapter/0")
+    own = execution(link="adapter/0")
+    situation(what, evidence([model_call()], [adapter_call()], [own, beside]))
 situation(
     "the adapter handed one call on twice",
     evidence([model_call()], [adapter_call()] * 2, [execution()] * 2),

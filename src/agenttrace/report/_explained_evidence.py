@@ -172,9 +172,11 @@ EVIDENCE: Final = (
         group=Group.CAUSE_EVIDENCE,
         means="a record is missing that others speak of: an id that no recorded response gave, a "
         "link to nothing, a response that held more calls than are on record, a run that passed "
-        "an adapter without a trace",
-        causes="records lost on their way; a second client whose responses nobody records; ids "
-        "that a program makes itself",
+        "an adapter without a trace, a call that the first recorded request already holds the "
+        "answer to",
+        causes="records lost on their way; `instrument()` or `run` that came after the first "
+        "response; a second client whose responses nobody records; ids that a program makes "
+        "itself",
         look="record every response, give the adapter the response's own id and no other, or "
         "score local evidence",
         declare="not possible; a case cannot stand for evidence",

@@ -220,7 +220,9 @@ KINDS: Final = (
     Explanation(
         code="not_requested",
         group=Group.KIND,
-        means="The tool ran and nobody asked for it, or it ran against a decision on record.",
+        means="The tool ran and nobody asked for it, or it ran against a decision on record. A "
+        "further run inside the dispatch of a call is one that nobody asked for where its tool or "
+        "its arguments are not those that were handed on.",
         causes="a call that the program makes by itself, a guardrail that tripped after the tool "
         "had begun, another call's approval.",
         look="who called the function: its span's parent, and the events of the run.",

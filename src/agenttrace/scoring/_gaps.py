@@ -7,7 +7,7 @@ follows from its absence is no fault of the run.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from agenttrace.domain import (
@@ -25,7 +25,7 @@ from agenttrace.scoring._link import Links
 
 def gap_causes(evidence: Evidence, chains: Sequence[Links]) -> list[Cause]:
     """Why a record must be missing that would have been judged; owner: instrumentation."""
-    found = [*_dangling(evidence), *_short_responses(evidence)]
+    found = [*_dangling(evidence), *_short_responses(evidence), *_asked_before(evidence, chains)]
     if not _is_proven_whole(evidence):
         found += _unanswered_ids(evidence, chains)
         found += _skipped(evidence, chains)
@@ -104,6 +104,40 @@ def _unanswered_ids(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cau
             continue  # one more record under an id that is known
         if sum(evidence.sees(boundary, call.name) for boundary in earlier) == 1:
             yield _missing(f"{_shown(call)}, and no earlier record gave that id")
+            return
+
+
+def _asked_before(evidence: Evidence, chains: Sequence[Links]) -> Iterator[Cause]:
+    """Calls that an unrecorded response asked for: the first request on record holds their answers.
+
+    The client was hooked, or the run opened, after that response had come. No manifest counts it.
+    """
+    firsts = {one.agent: one for one in reversed(evidence.responses or ())}
+    answered = {
+        canonical(message.call_id)
+        for response in firsts.values()
+        for message in response.messages
+        if message.role == "tool" and message.call_id is not None
+    }
+    if not answered:
+        return
+    given: dict[str, list[int | None]] = defaultdict(list)
+    for one in evidence.model:
+        given[canonical(one.call_id)].append(one.seq)
+    for chain in chains:
+        call = chain.lead.call
+        if call.boundary is Boundary.MODEL or not is_agents_own(call):
+            continue
+        call_id = canonical(call.call_id)
+        # Ids repeat: what gave this one later did not ask for a call that stands before it.
+        is_given = any(
+            seq is None or call.seq is None or seq < call.seq for seq in given.get(call_id, ())
+        )
+        if call_id in answered and not is_given and evidence.sees(Boundary.MODEL, call.name):
+            yield _missing(
+                f"{_shown(call)}, whose answer stands in the first request on record: what asked "
+                "for it came before"
+            )
             return
 
 

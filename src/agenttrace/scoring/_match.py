@@ -9,9 +9,7 @@ within one tool name.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from math import isnan
+from collections.abc import Callable, Mapping, Sequence
 
 from agenttrace._dataclass import dataclass, field
 from agenttrace._late import TYPE_CHECKING
@@ -27,6 +25,7 @@ from agenttrace.domain import (
 from agenttrace.errors import UnscorableError
 from agenttrace.records import at_pointer, canonical, split_pointer, without
 from agenttrace.scoring._forms import CallForm, pick
+from agenttrace.scoring._loose import loose_key
 from agenttrace.scoring._opaque import is_cut_down
 from agenttrace.scoring._rules import accepts
 
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 
 Ignored = Mapping[str, frozenset[str]]
 _MOST_EDGES: Final = 100_000
-_MAY_BE_RESPELLED: Final = ("true", "false", ".0", "e+")
-"""One of these stands in the text of every truth value and of every float that is whole."""
 _Apart: TypeAlias = "tuple[int, list[JsonValue | Missing]]"
 
 
@@ -268,8 +265,8 @@ def loose_f1_of(required: Sequence[CallForm], observed: Sequence[CallForm]) -> f
     if any(call.args is None for call in observed):
         return None
     numbers = iter(range(len(required) + len(observed)))
-    want = {_loose_key(call, numbers) for call in required}
-    got = {_loose_key(call, numbers) for call in observed}
+    want = {loose_key(call, numbers) for call in required}
+    got = {loose_key(call, numbers) for call in observed}
     if not want and not got:
         return 0.0
     return round(2 * len(want & got) / (len(want) + len(got)), 4)
@@ -366,36 +363,3 @@ def _largest(edges: Mapping[int, Sequence[int]]) -> dict[int, int]:
             owner[end], place[i] = i, end
             end = before
     return place
-
-
-def _loose_key(form: CallForm, numbers: Iterator[int]) -> tuple[str, int | None]:
-    """Canonical text in which numbers are equal as in Python: `1`, `1.0` and `true` are one.
-
-    A call that holds NaN is equal to no other, so it gets a number of its own.
-    """
-    with suppress(ValueError):  # NaN has no canonical text
-        if not any(sign in form.key for sign in _MAY_BE_RESPELLED):
-            return form.key, None
-    holder: list[JsonValue] = [form.args]
-    unequal: int | None = None
-    waiting: list[tuple[dict[str, JsonValue] | list[JsonValue], str | int]] = [(holder, 0)]
-    while waiting:
-        place, key = waiting.pop()
-        value: JsonValue = place[key]  # type: ignore[index]
-        if isinstance(value, Mapping):
-            copy: dict[str, JsonValue] | list[JsonValue] = dict(value)
-            waiting += [(copy, name) for name in value]
-        elif isinstance(value, Sequence) and not isinstance(value, str):
-            copy = list(value)
-            waiting += [(copy, index) for index in range(len(value))]
-        elif isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
-            place[key] = int(value)  # type: ignore[index]
-            continue
-        elif isinstance(value, float) and isnan(value):
-            place[key] = None  # type: ignore[index]
-            unequal = next(numbers)
-            continue
-        else:
-            continue
-        place[key] = copy  # type: ignore[index]
-    return canonical([form.name, 0, holder[0]]), unequal

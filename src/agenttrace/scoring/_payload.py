@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from agenttrace.domain import (
@@ -24,10 +24,47 @@ from agenttrace.scoring._row import Row
 from agenttrace.scoring._undecided import undecided
 
 
-def compare_payloads(row: Row, chain: Links) -> None:
-    """Note each undeclared argument change of a chain, once a boundary and path."""
+def unasked_runs(row: Row, chain: Links, most: int) -> list[Entry]:
+    """Runs inside the dispatch of a call on a payload that nobody handed on.
+
+    The run that is nearest to what was handed on is the call's own, changed or not, and so is each
+    repeat of it.
+
+    Args:
+        most: How many runs there are beyond those that were handed on.
+    """
+    if most <= 0:
+        return []
+    uppers = [e for e in chain.at(Boundary.ADAPTER) if handed_on(e.call)]
+    uppers = uppers or [e for e in chain.at(Boundary.MODEL)[:1] if e.form.args is not None]
+    runs = [e for e in chain.at(Boundary.EXECUTOR) if _was_entered(e) and _took_arguments(e)]
+    if not uppers or len(runs) < 2:
+        return []
+    away = {e.call.ref: min(_distance(row, upper, e) for upper in uppers) for e in runs}
+    own = min(runs, key=lambda entry: away[entry.call.ref])
+    others = [e for e in runs if any(away[e.call.ref]) and e.declared.key != own.declared.key]
+    farthest = sorted(others, key=lambda entry: away[entry.call.ref], reverse=True)[:most]
+    return [entry for entry in others if entry in farthest]
+
+
+def _was_entered(entry: Entry) -> bool:
+    return isinstance(entry.call, Execution) and entry.call.count > 0
+
+
+def _distance(row: Row, upper: Entry, lower: Entry) -> tuple[bool, int]:
+    """Whether a run is of another tool, and in how many places its arguments differ."""
+    is_other = upper.declared.name != lower.declared.name
+    return is_other, sum(1 for _ in _between(row, upper, lower))
+
+
+def compare_payloads(row: Row, chain: Links, unasked: Sequence[Entry] = ()) -> None:
+    """Note each undeclared argument change of a chain, once a boundary and path.
+
+    Args:
+        unasked: Runs that are none of the call's own.
+    """
     said: set[tuple[Boundary, Kind, str]] = set()
-    found = list(_all_changes(row, chain))
+    found = list(_all_changes(row, chain, unasked))
     for boundary, owner, change in sorted(found, key=lambda one: (one[0], one[2].kind)):
         if (boundary, change.kind, change.path) in said:
             continue
@@ -51,7 +88,9 @@ def respelling(change: Change) -> str | None:
     return None
 
 
-def _all_changes(row: Row, chain: Links) -> Iterator[tuple[Boundary, Owner, Change]]:
+def _all_changes(
+    row: Row, chain: Links, unasked: Sequence[Entry]
+) -> Iterator[tuple[Boundary, Owner, Change]]:
     # An adapter whose arguments nobody recorded is passed over; `doubts` asks what it leaves open.
     present = [b for b in BOUNDARIES if not all(is_silent(e.call) for e in chain.at(b))]
     for upper_boundary, lower_boundary in pairwise(present):
@@ -59,7 +98,7 @@ def _all_changes(row: Row, chain: Links) -> Iterator[tuple[Boundary, Owner, Chan
         if upper is None or upper.form.args is None:
             continue
         for lower in chain.at(lower_boundary):
-            if not _took_arguments(lower):
+            if lower in unasked or not _took_arguments(lower):
                 continue
             for change in _between(row, upper, lower):
                 yield lower_boundary, _owner(row, lower_boundary, change), change

@@ -1,14 +1,16 @@
 """What the model was told about each run, against what the run gave.
 
 A result has changed only when it is unequal under every known rendering of it: its JSON, its text,
-and the content blocks that carry either.
+the content blocks that carry either, and a text that was cut and says so.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
@@ -29,6 +31,16 @@ _ERROR_WORDS: Final = late_pattern(
 _NO_ERROR: Final = late_pattern(
     r"\b(?:no|without|zero|0)\s+(?:errors?|exceptions?|failures?)\b", re.IGNORECASE
 )
+_CUT_NOTE: Final = re.compile(
+    r"(?:\u2026|\.{3})?\s{0,9}"
+    r"[\[(<][^\[\](){}<>]{0,60}"
+    r"(?:truncated|shortened|omitted|cut off|more (?:characters|chars|bytes|tokens|lines))"
+    r"[^\[\](){}<>]{0,60}[\])>]"
+    r"(?:\s{0,9}(?:\u2026|\.{3}))?",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r'[^\s{}\[\],:"]+')
+_ELLIPSES: Final = ("\u2026", "...")
 _LONGEST: Final = 100_000
 Rendering = tuple[str, str]
 
@@ -54,7 +66,8 @@ def walk_results(row: Row) -> None:
 
 def is_same_result(returned: JsonValue, shown: JsonValue) -> bool:
     """Whether `shown` is one of the renderings in which a result reaches a model."""
-    return not _renderings(returned).isdisjoint(_readings(shown))
+    readings = _readings(shown)
+    return not _renderings(returned).isdisjoint(readings) or _is_cut_of(returned, readings)
 
 
 def _judge(
@@ -113,7 +126,7 @@ def _is_shown(run: Execution, one: ResultShown, readings: set[Rendering]) -> boo
         return run.error is None
     if run.error is not None:
         return canonical(run.result) == canonical(one.shown)
-    return not readings.isdisjoint(_renderings(run.result))
+    return not readings.isdisjoint(_renderings(run.result)) or _is_cut_of(run.result, readings)
 
 
 def _renderings(returned: JsonValue) -> set[Rendering]:
@@ -121,6 +134,9 @@ def _renderings(returned: JsonValue) -> set[Rendering]:
     found = {("json", canonical(returned))}
     if isinstance(returned, str):
         found.add(("text", returned.strip()))
+        value = _written_in(returned)
+        if value is not None:
+            found.add(("json", canonical(value)))
     else:
         # Where a number is too long or a value too deep, nobody's `str` got through either.
         try:  # noqa: SIM105 - contextlib is loaded for nothing else
@@ -128,6 +144,69 @@ def _renderings(returned: JsonValue) -> set[Rendering]:
         except (ValueError, RecursionError):
             pass
     return found
+
+
+def _written_in(text: str) -> JsonValue:
+    """The object or list that a text is JSON of, which it may be spelled anew from; else None."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return parse_json(text).value
+    except JsonTextError:
+        return None
+
+
+def _is_cut_of(returned: JsonValue, readings: Iterable[Rendering]) -> bool:
+    """Whether a text was shown that leaves out a part of the result and says that it does."""
+    for form, text in readings:
+        parts = _around_cut(text) if form == "text" else None
+        if parts is None:
+            continue
+        start, end = parts
+        for whole in _texts_of(returned):
+            is_shorter = len(start) + len(end) < len(whole)
+            if is_shorter and whole.startswith(start) and whole.endswith(end):
+                return True
+        if _is_of_its_words(returned, start, end):
+            return True
+    return False
+
+
+def _is_of_its_words(returned: JsonValue, start: str, end: str) -> bool:
+    """Whether what is left of a cut text may be JSON of the result with its keys in any order.
+
+    The record does not say in which order they were written. So each whole word of the text must
+    be one of the result's; the two beside the cut may be parts of words.
+    """
+    value = _written_in(returned) if isinstance(returned, str) else returned
+    if not isinstance(value, Mapping | list | tuple) or start[:1] not in ("{", "["):
+        return False
+    words = Counter(_WORD.findall(start)[:-1] + _WORD.findall(end)[1:])
+    wholes = (json.dumps(value, ensure_ascii=ascii_only) for ascii_only in (True, False))
+    return any(words < Counter(_WORD.findall(whole)) for whole in wholes)
+
+
+def _around_cut(text: str) -> tuple[str, str] | None:
+    """What stands before and after the mark of a cut; None where there is none, or nothing else."""
+    note = _CUT_NOTE.search(text)
+    if note is not None:
+        start, end = text[: note.start()].rstrip(), text[note.end() :].lstrip()
+    elif text.endswith(_ELLIPSES):
+        start, end = text.removesuffix("\u2026").removesuffix("...").rstrip(), ""
+    else:
+        return None
+    return (start, end) if start else None
+
+
+def _texts_of(returned: JsonValue) -> Iterator[str]:
+    """The texts that a result may have been cut from."""
+    if isinstance(returned, str):
+        yield returned.strip()
+        return
+    with suppress(ValueError, RecursionError):
+        yield str(returned)
+        yield json.dumps(returned)
+        yield json.dumps(returned, separators=(",", ":"))
 
 
 def _readings(shown: JsonValue) -> set[Rendering]:

@@ -6,7 +6,6 @@ records give the same verdict, whatever order or process they came in.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from agenttrace._dataclass import replace
@@ -24,7 +23,6 @@ from agenttrace.domain import (
     Status,
     Verdict,
 )
-from agenttrace.errors import UnscorableError
 from agenttrace.records import canonical
 from agenttrace.scoring._blame import Blame, blame
 from agenttrace.scoring._causes import (
@@ -56,6 +54,7 @@ from agenttrace.scoring._match import Due
 from agenttrace.scoring._met import is_met, met_findings
 from agenttrace.scoring._plan import find_plan_divergences
 from agenttrace.scoring._policy import has_call_rules, rules_broken
+from agenttrace.scoring._refusing import Refusing
 from agenttrace.scoring._results import walk_results
 from agenttrace.scoring._route import route_causes
 from agenttrace.scoring._row import Row
@@ -95,7 +94,7 @@ def score(
         UnscorableError: The case asks for a matching that cannot be bounded, or a value of the
             case or the evidence is none that JSON or a rule could hold.
     """
-    with _Refusing():
+    with Refusing():
         asked = case
         if redactor is not None and case is not None:
             asked = expected_like(case, evidence, redactor)
@@ -145,23 +144,6 @@ def _settled(
     with assuming(False) as others:
         other = _score(case, evidence, compare, redactor, thorough=thorough)
     return settled(verdict, other, [*questions.asked, *others.asked])
-
-
-class _Refusing:
-    """Turns what broken values raise, deep in a comparison, into this package's own refusal."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, _BROKEN):
-            raise UnscorableError(
-                f"The row cannot be judged: {type(error).__name__}: {error!s:.200}. It was given "
-                "no verdict. Look for a value that is no JSON, or a rule that cannot be asked."
-            ) from error
-
-
-_BROKEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, re.error)
 
 
 def _score(
@@ -227,7 +209,7 @@ def records_alone(case: Case | None, evidence: Evidence) -> First:
     Raises:
         UnscorableError: As `score`.
     """
-    with _Refusing():
+    with Refusing():
         with assuming(True):
             first = _records_alone(case, evidence)
         with assuming(False):

@@ -25,7 +25,7 @@ from agenttrace.scoring._declared import tool_name
 from agenttrace.scoring._forms import CallForm
 from agenttrace.scoring._gaps import may_be_unread
 from agenttrace.scoring._link import Entry, Links
-from agenttrace.scoring._payload import compare_payloads
+from agenttrace.scoring._payload import compare_payloads, unasked_runs
 from agenttrace.scoring._plan import model_owner, note_unreadable
 from agenttrace.scoring._row import Row, twin_key
 from agenttrace.scoring._schema import breaks_schema
@@ -87,9 +87,14 @@ class _Walk:
             handed = [e for e in self.chain.at(self.lead) if e.call.error is None]
             if not handed:
                 return
-        compare_payloads(self.row, self.chain)
+        due = handed or [self.first]
+        unasked: list[Entry] = []
+        if self.lead is not Boundary.EXECUTOR and self.chain.runs > len(due):
+            beyond = self.chain.runs - self._spare() - len(due)
+            unasked = unasked_runs(self.row, self.chain, beyond)
+        compare_payloads(self.row, self.chain, unasked)
         if self.lead is not Boundary.EXECUTOR:
-            self._executor((handed or [self.first])[0], len(handed or [self.first]))
+            self._executor(due[0], len(due), unasked)
 
     def _is_seen(self, boundary: Boundary) -> bool:
         """Whether this call would have left a record there."""
@@ -191,7 +196,7 @@ class _Walk:
             after=after.name,
         )
 
-    def _executor(self, upper: Entry, handed: int) -> None:
+    def _executor(self, upper: Entry, handed: int, unasked: Sequence[Entry]) -> None:
         row, chain = self.row, self.chain
         client = self.contract.client_side_tools
         if upper.form.name in client or upper.declared.name in client:
@@ -205,7 +210,7 @@ class _Walk:
         for entry in records:
             call = entry.call
             entered = isinstance(call, Execution) and call.count and call.arguments is not None
-            if entered and self._other_name(entry, upper):
+            if entered and entry not in unasked and self._other_name(entry, upper):
                 self._name_changed(Boundary.EXECUTOR, upper.form, entry.form, Owner.EXECUTOR)
                 break
         if upper.form.args is None and upper.boundary is Boundary.MODEL:
@@ -218,14 +223,24 @@ class _Walk:
                 before=upper.form.shown(),
                 after=records[0].form.shown(),
             )
-        if chain.runs > handed and chain.runs - self._spare() > handed:
+        runs = chain.runs - sum(getattr(entry.call, "count", 0) for entry in unasked)
+        if runs > handed and runs - self._spare() > handed:
             row.note(
                 chain,
                 Boundary.EXECUTOR,
                 Kind.DUPLICATED,
                 Owner.EXECUTOR_RETRIES,
                 before=handed,
-                after=chain.runs,
+                after=runs,
+            )
+        for entry in unasked:
+            row.note(
+                chain,
+                Boundary.EXECUTOR,
+                Kind.NOT_REQUESTED,
+                Owner.EXECUTOR,
+                after=entry.form.shown(),
+                detail="it ran in the dispatch of a call, with what nobody handed on",
             )
         if self._ran_against_a_decision():
             row.note(
