@@ -169,6 +169,66 @@ def cases(draw: st.DrawFn) -> Case | None:
     return case(*[due(name, args, rules) for name, args in calls], **fields)
 
 
+def touched(made: Evidence, *boundaries: Boundary, at: int = 0, **fields: Any) -> Evidence:
+    """The run with other fields of one record, at some of its boundaries."""
+    for boundary in boundaries:
+        records: list[Any] = list(made.at(boundary))
+        records[at] = replace(records[at], **fields)
+        made = replace(made, **{boundary.value: tuple(records)})
+    return made
+
+
+ONE, OTHER = ("a", {"a": 98}), ("b", {"a": 1})
+CLEAN = clean_run(ONE)
+TWO = clean_run(ONE, OTHER)
+ROWS: dict[str, tuple[Case | None, Evidence]] = {
+    "equal digests of arguments that only a unit makes equal": (
+        case(due(*ONE), contract=contract("a", unit={"a": "x100"})),
+        touched(
+            touched(CLEAN, MODEL, ADAPTER, digest="d"), ADAPTER, EXECUTOR, arguments={"a": 9800}
+        ),
+    ),
+    "arguments that changed while the tool ran": (
+        case(due(*ONE)),
+        touched(CLEAN, EXECUTOR, digest="d", exit_digest="e"),
+    ),
+    "one id for two calls that ran in the other order": (
+        case(due(*ONE), due("a", {"a": 1})),
+        touched(
+            touched(
+                touched(clean_run(ONE, ("a", {"a": 1})), *Boundary, at=1, call_id="c0"),
+                EXECUTOR,
+                arguments={"a": 1},
+            ),
+            EXECUTOR,
+            at=1,
+            arguments={"a": 98},
+        ),
+    ),
+    "an edit that leads away from a plan that was kept": (
+        case(due(*ONE)),
+        replace(CLEAN, conduct=CONDUCTS[3]),
+    ),
+    "a forbidden call of an agent that the plan does not speak of": (
+        case(due(*ONE), agents=frozenset({"helper"}), forbidden=(ForbiddenCall(name="b"),)),
+        touched(TWO, *Boundary, agent="helper"),
+    ),
+    "a plan that is met but for an argument that does not count": (
+        case(due("a", {"a": 1}), ignore_args={"a": frozenset({"a"})}),
+        CLEAN,
+    ),
+    "text that is no object beside a rule": (
+        case(due("a", {}, {"/a": rule("range", {"min": 0})})),
+        touched(CLEAN, MODEL, arguments=None, raw="[98]"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ROWS)
+def test_the_verdict_is_the_same_of(what):
+    assert is_the_same_verdict(*ROWS[what])
+
+
 @given(cases(), runs())
 def test_a_verdict_is_that_of_asking_everything(asked, made):
     assert is_the_same_verdict(asked, made)
