@@ -83,7 +83,7 @@ def _growth(case: Case, evidence: Evidence) -> Iterator[Figure]:
                 "small": lambda count=size // SMALL: _many(case, evidence, count),  # type: ignore[misc]
             },
             "small",
-            rounds=3,
+            rounds=5,
             repeats=1,
         )["large"]
         # `_many` judges as many small rows as one large row has calls: 1.0 would be linear growth.
