@@ -44,24 +44,30 @@ cases: $(STAMP) ## judge the field cases under AGENTTRACE_SHARED (default ../sha
 examples: $(STAMP) ## run every example
 	@set -e; for example in examples/*.py; do echo "== $$example"; $(PY) "$$example"; done
 
-# Other tracers are measured in the same run; they are installed nowhere else.
+# Other tracers and scorers are measured in the same run; they are installed nowhere else, and the
+# scorers apart from the tracers, whose libraries they would have in other versions.
 bench: ## run the benchmarks, or one: make bench NAME=overhead
 	@$(MAKE) --no-print-directory VENV=$(VENV)-bench LOCK=requirements-bench.lock setup
-	PYTHONPATH=. $(VENV)-bench/bin/python bench/run.py $(NAME)
+ifneq ($(filter peers,$(or $(NAME),peers)),)
+	@$(MAKE) --no-print-directory VENV=$(VENV)-peers LOCK=requirements-peers.lock setup
+endif
+	PYTHONPATH=. BENCH_PEERS_PYTHON=$(VENV)-peers/bin/python $(VENV)-bench/bin/python bench/run.py $(NAME)
 
 # Universal: one lock for every supported Python and system. Names, versions and hashes, no hosts.
 # The second holds what the tests need, with the oldest supported major version of openai; the third
-# the tracers that ours is measured against.
-COMPILE = .venv-lock/bin/uv --no-config pip compile pyproject.toml --extra anthropic --extra openai \
-	--extra otlp --extra yaml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	--no-emit-find-links --custom-compile-command "make lock" --quiet $(UPGRADE)
+# the tracers that ours is measured against, and the fourth the scorers.
+EXTRAS = --extra anthropic --extra openai --extra otlp --extra yaml
+COMPILE = .venv-lock/bin/uv --no-config pip compile pyproject.toml --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	--quiet $(UPGRADE)
 
 lock: ## bring the lock files up to pyproject.toml; UPGRADE=--upgrade takes newer releases too
 	test -x .venv-lock/bin/uv || { $(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet uv; }
-	$(COMPILE) --group dev -o requirements.lock
+	$(COMPILE) $(EXTRAS) --group dev -o requirements.lock
 	echo 'openai<3' > .venv-lock/openai2.txt
-	$(COMPILE) --group test -c .venv-lock/openai2.txt --no-annotate -o requirements-openai2.lock
-	$(COMPILE) --group bench --no-annotate -o requirements-bench.lock
+	$(COMPILE) $(EXTRAS) --group test -c .venv-lock/openai2.txt --no-annotate -o requirements-openai2.lock
+	$(COMPILE) $(EXTRAS) --group bench --no-annotate -o requirements-bench.lock
+	$(COMPILE) --group peers --no-annotate -o requirements-peers.lock
 
 clean: ## remove environments, caches and builds
 	rm -rf .venv .venv-* build dist .basedpyright .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -84,6 +84,32 @@ class UnreadableArtifactError(AgentTraceError):
         self.path = path
 
 
+class ChangedFileError(AgentTraceError):
+    """A file is not what it was when it was first read, and its records were needed again."""
+
+    code = "changed-file"
+
+    def __init__(self, path: str, run_id: str, reason: str) -> None:
+        super().__init__(
+            f"{path}: changed while it was being read: {reason}. The run {run_id!r:.60} was not "
+            "scored. Read the file again when nothing writes over it."
+        )
+        self.path = path
+
+
+class TemporaryFileError(AgentTraceError):
+    """What was read is more than is held in memory, and could not be put aside."""
+
+    code = "temporary-file"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"The temporary file that holds where each run stands cannot be used ({reason}). What "
+            "was not yet scored was left out. Free space in the folder of temporary files, or "
+            "name another one in the environment variable TMPDIR."
+        )
+
+
 class InvalidCaseError(AgentTraceError):
     """A case, its rules or its contract do not fit the documented form."""
 

@@ -20,7 +20,7 @@ class Recording:
         self.run = run
         self.recorder = recorder
         self.start = start
-        self.trace_id = run.run_id.encode().hex().ljust(32, "0")[:32]
+        self.trace_id = run.run_id.encode("utf-8", "surrogatepass").hex().ljust(32, "0")[:32]
         self.records: list[Record] = []
 
     def add(self, kind: str, **payload: Any) -> str:

@@ -87,12 +87,24 @@ def iter_artifact(path: Path | str) -> Iterator[Header | Record | LineProblem]:
     name = str(path)
     try:
         with Path(path).open("rb") as file:
-            yield from _items(file, name)
+            yield from artifact_items(file, name)
     except OSError as error:
         raise UnreadableFileError(name, error.strerror or type(error).__name__) from error
 
 
-def _items(lines: Iterable[bytes], name: str) -> Iterator[Header | Record | LineProblem]:
+def artifact_items(lines: Iterable[bytes], name: str) -> Iterator[Header | Record | LineProblem]:
+    """As `iter_artifact`, of lines with their ends, wherever they come from.
+
+    One line is taken when the last one has been dealt with, so that who gives the lines knows which
+    of them an item stood in.
+
+    Args:
+        name: What the file is called where something is wrong with it.
+
+    Raises:
+        MalformedFileError: They do not start with a header of ours.
+        UnreadableArtifactError: Their version is newer than this agenttrace reads.
+    """
     header: Header | None = None
     is_skipped = False
     for number, data in enumerate(lines, start=1):

@@ -33,10 +33,9 @@ class Judged:
     def has_errors(self) -> bool:
         return any(part.has_errors for part in self._parts)
 
-    @property
-    def carried(self) -> set[str]:
-        """Ids of given cases that rows carry."""
-        return set().union(*(part.carried for part in self._parts))
+    def carries(self, case_id: str) -> bool:
+        """Whether a row carries this one of the given cases."""
+        return any(part.carries(case_id) for part in self._parts)
 
     @property
     def unasked(self) -> int:

@@ -78,14 +78,20 @@ def refuse_inputs(targets: Iterable[Path | None], inputs: Iterable[Path]) -> Non
     Raises:
         UnwritableFileError: A target is one of the inputs or another target, by whatever name.
     """
-    taken = dict.fromkeys(map(_place, inputs), "is one of the files to be read")
+    asked: dict[tuple[int, int] | Path, Path] = {}
     for target in targets:
         if target is None:
             continue
         place = _place(target)
-        if place in taken:
-            raise UnwritableFileError(str(target), f"it {taken[place]}", then=_THEN)
-        taken[place] = "is to hold something else already"
+        if place in asked:
+            reason = "it is to hold something else already"
+            raise UnwritableFileError(str(target), reason, then=_THEN)
+        asked[place] = target
+    # There may be as many inputs as rows, and where nothing is written none matters.
+    for file in inputs if asked else ():
+        wanted = asked.get(_place(file))
+        if wanted is not None:
+            raise UnwritableFileError(str(wanted), "it is one of the files to be read", then=_THEN)
 
 
 def _place(path: Path) -> tuple[int, int] | Path:

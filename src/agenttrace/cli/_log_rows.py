@@ -34,8 +34,7 @@ class LogRows:
             cases: Cases by id, in place of the rows' own plans. None: none were given.
         """
         self.has_errors = False
-        self.carried: set[str] = set()
-        """Ids of the given cases that rows carry."""
+        self._carried: set[str] = set()
         self._logs = logs
         self._cases = cases
         self._others = None if cases is None else CaseValues(cases.values())
@@ -52,6 +51,10 @@ class LogRows:
                 say_error(error, of=f"{item.path}:{item.line}")
             progress.at(count, share)
         progress.end()
+
+    def carries(self, case_id: str) -> bool:
+        """Whether a row that was judged carries this one of the given cases."""
+        return case_id in self._carried
 
     def find(self, name: str) -> tuple[ScoredRow, int] | None:
         """The row of this run id, or the last one of this case with how many there are.
@@ -98,5 +101,5 @@ class LogRows:
             return row.case
         if case_id not in self._cases:
             raise UnknownCaseError(case_id, tuple(self._cases))
-        self.carried.add(case_id)
+        self._carried.add(case_id)
         return self._cases[case_id]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from agenttrace.cli._output import Progress, say, say_error
 from agenttrace.domain import Boundary, Case, Evidence, Verdict
@@ -72,7 +72,7 @@ class Rows:
 
     def report_problems(self, run_id: str | None = None) -> None:
         """Say on stderr what of the files could not be read: of all, or of one run's files."""
-        for problem in self._evidence.problems:
+        for problem in self._evidence.each_problem():
             if run_id is not None and problem.path not in self._evidence.places[run_id]:
                 continue
             self.has_errors = True
@@ -98,7 +98,8 @@ class Rows:
             UnknownCaseError: The run names a case that was not given.
             AgentTraceError: Its records do not fit together, or its case cannot be decided.
         """
-        evidence = self._evidence.evidence(run_id)
+        stored = self._evidence.stored(run_id)
+        evidence = stored.evidence()
         case = self._case_of(evidence)
         masking = evidence.integrity.masking
         is_logged = masking is not None and masking.method == AS_LOGGED
@@ -108,12 +109,12 @@ class Rows:
         )
         if case is not None and redactor is None and not is_logged:
             verdict = hide_expected(verdict, case, evidence, self._throwaway)
-        places = self._evidence.places[run_id]
+        places = stored.places
         return ScoredRow(
             verdict=verdict,
             evidence=evidence,
             case=case,
-            records=self._evidence.records[run_id],
+            records=stored.records,
             name=self.name_of(verdict),
             hidden_by=None if case is None or is_logged else redactor or self._throwaway,
             source=places[0] if len(places) == 1 else os.path.commonpath(places) or ".",
@@ -145,21 +146,16 @@ class Rows:
 
     def name_of(self, verdict: Verdict) -> str:
         """What `show` finds the run by: its case, or itself where the case has several runs."""
-        is_only_one = self._runs_of_case[verdict.case_id] == 1
-        return verdict.case_id if verdict.case_id and is_only_one else verdict.run_id
-
-    @cached_property
-    def _runs_of_case(self) -> Counter[str | None]:
-        return Counter(run.case_id for run in self._evidence.runs)
+        if not verdict.case_id:
+            return verdict.run_id
+        runs = islice(self._evidence.run_ids_of(verdict.case_id), 2)
+        return verdict.case_id if len(list(runs)) == 1 else verdict.run_id
 
     @property
     def unasked(self) -> int:
         """How many runs name a case, where no cases were given."""
-        return (
-            0 if self._cases is not None else sum(bool(run.case_id) for run in self._evidence.runs)
-        )
+        return 0 if self._cases is not None else self._evidence.with_case
 
-    @property
-    def carried(self) -> frozenset[str]:
-        """Ids of the cases that runs carry."""
-        return frozenset(case_id for case_id in self._runs_of_case if case_id is not None)
+    def carries(self, case_id: str) -> bool:
+        """Whether a run carries this case."""
+        return next(self._evidence.run_ids_of(case_id), None) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     judged = Judged(sources, cases, Boundary(options.compare) if options.compare else None)
     given = [*(options.cases or ()), *([options.families] if options.families else ())]
     inside = (file for path in given if path.is_dir() for file in path.rglob("*"))
-    refuse_inputs((options.output, options.save), [*given, *inside, *sources.files()])
+    refuse_inputs((options.output, options.save), chain(given, inside, sources.files()))
     tally = Tally()
     with KeptRows(options.output, options.save) as kept:
         try:
@@ -104,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     for line in [*tally.lines(), *(families.lines() if families is not None else ())]:
         (say if options.json else put)(line)
     _say_unasked(judged.unasked)
-    _say_unrun([case_id for case_id in cases or () if case_id not in judged.carried])
+    _say_unrun([case_id for case_id in cases or () if not judged.carries(case_id)])
     if judged.has_errors or sources.problems or kept.has_errors:
         return 2
     bad = {Status.FAIL, Status.INCONCLUSIVE} if options.strict else {Status.FAIL}

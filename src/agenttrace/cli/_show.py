@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -106,27 +107,32 @@ def _row_of_evidence(
 ) -> tuple[ScoredRow, bool]:
     evidence = read_evidence(*paths)
     rows = Rows(evidence, cases)
-    found = _runs_of(evidence, options.case)
-    if not found:
+    latest, count = _run_of(evidence, options.case)
+    if latest is None:
         rows.report_problems()
         raise NoRunError(_nothing_found(evidence, options))
-    if len(found) > 1:
-        say(f"note: {len(found)} runs carry {options.case}; the latest, {found[-1]}, is shown")
-    rows.report_problems(found[-1])
-    return rows.judge(found[-1]), rows.has_errors
+    if count > 1:
+        say(f"note: {count} runs carry {options.case}; the latest, {latest}, is shown")
+    rows.report_problems(latest)
+    return rows.judge(latest), rows.has_errors
 
 
 def _nothing_found(evidence: EvidenceSet, options: argparse.Namespace) -> str:
-    known = [name for run in evidence.runs for name in (run.case_id, run.run_id) if name]
-    listed = ", ".join(list(dict.fromkeys(known))[:_MOST_LISTED]) or "none"
+    known = dict.fromkeys(
+        name for run in evidence.each_run() for name in (run.case_id, run.run_id) if name
+    )
+    listed = ", ".join(islice(known, _MOST_LISTED)) or "none"
     return (
         f"{options.path}: no run is called {options.case!r} and none carries a case of that id. "
         f"Nothing was shown. Cases and runs there: {listed}."
     )
 
 
-def _runs_of(evidence: EvidenceSet, name: str) -> list[str]:
-    """Run ids that the name means: one run, or all runs of a case, the latest last."""
+def _run_of(evidence: EvidenceSet, name: str) -> tuple[str | None, int]:
+    """The run that the name means, or the latest of that case, and how many there are."""
     if name in evidence.records:
-        return [name]
-    return [run.run_id for run in evidence.runs if run.case_id == name]
+        return name, 1
+    latest, count = None, 0
+    for run_id in evidence.run_ids_of(name):
+        latest, count = run_id, count + 1
+    return latest, count

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from agenttrace.cli._output import say
-from agenttrace.readers import Problem
+from agenttrace.readers import Problem, walk
 from agenttrace.readers.transcripts import (
     TranscriptFormat,
     holds_rows,
@@ -78,11 +78,11 @@ def _take_all(path: Path, form: TranscriptFormat, found: Sources) -> None:
 
 def _look_into(folder: Path, found: Sources) -> None:
     """A folder without a chat log is evidence as a whole."""
-    files = {file: _form_of(file) for file in log_files(folder)}
-    if not any(files.values()):
+    if not any(_form_of(file) for file in log_files(folder)):
         found.evidence.append(folder)
         return
-    for file, form in files.items():
+    for file in log_files(folder):
+        form = _form_of(file)
         if form is not None:
             _take(file, form, found)
         elif _is_evidence(file) or not file.name.endswith(".gz"):
@@ -91,7 +91,7 @@ def _look_into(folder: Path, found: Sources) -> None:
 
 
 def _otlp_files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.rglob("*.otlp") if file.is_file())
+    return [file for file in walk(folder) if file.name.endswith(".otlp")]
 
 
 def _look_at(file: Path, found: Sources) -> None:

@@ -23,7 +23,7 @@ from agenttrace.readers._otlp_values import (
     nanoseconds,
     proto_attributes,
 )
-from agenttrace.records import Record, record_from_attributes
+from agenttrace.records import Record, read_attributes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,28 +56,58 @@ def records_from_otlp_spans(source: bytes | Mapping[str, Any] | Any) -> OtlpReco
         MissingExtraError: It is bytes, and the protobuf classes of OTLP are not installed.
         OtlpShapeError: It is no such request.
     """
+    found = list(read_spans(source))
+    return OtlpRecords(
+        records=tuple(one.record for one in found if isinstance(one, FoundRecord)),
+        unusable=tuple(one for one in found if isinstance(one, UnusableSpan)),
+        foreign=found.count(None),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundRecord:
+    """A record, and the JSON values that it was made of."""
+
+    record: Record
+    plain: dict[str, Any]
+
+
+def read_spans(
+    source: bytes | Mapping[str, Any] | Any,
+) -> Iterator[FoundRecord | UnusableSpan | None]:
+    """As `records_from_otlp_spans`, span after span; None is a span of another tool."""
     if isinstance(source, bytes | bytearray | memoryview):
         source = _from_bytes(bytes(source))
-    spans = _json_spans(source) if isinstance(source, Mapping) else _proto_spans(source)
-    records: list[Record] = []
-    unusable: list[UnusableSpan] = []
-    foreign = 0
-    for span in spans:
+    for span in _json_spans(source) if isinstance(source, Mapping) else _proto_spans(source):
         if semconv.RECORD_KIND not in span.attributes and span.scope != semconv.SCOPE:
-            foreign += 1
+            yield None
             continue
         found = _read(span)
-        if isinstance(found, Record):
-            records.append(found)
-        else:
+        if isinstance(found, UnusableRecord):
             run_id = span.attributes.get(semconv.RUN_ID)
-            unusable.append(
-                UnusableSpan(run_id=run_id if isinstance(run_id, str) else None, record=found)
-            )
-    return OtlpRecords(records=tuple(records), unusable=tuple(unusable), foreign=foreign)
+            yield UnusableSpan(run_id=run_id if isinstance(run_id, str) else None, record=found)
+        else:
+            yield FoundRecord(record=found[0], plain=found[1])
 
 
-@dataclass(frozen=True, kw_only=True)
+def check_around(request: Any) -> None:
+    """Look at a JSON request of which spans were taken out and `null` put in.
+
+    Raises:
+        OtlpShapeError: What is left is no such request.
+    """
+    if not isinstance(request, Mapping):
+        raise OtlpShapeError("it is no object")
+    for resource in messages(request, "resourceSpans"):
+        for scope in messages(resource, "scopeSpans"):
+            spans = field(scope, "spans")
+            if isinstance(spans, list):
+                spans[:] = [span for span in spans if span is not None]
+    for _ in _json_spans(request):
+        pass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Span:
     scope: Any
     attributes: Mapping[str, Any]
@@ -89,7 +119,7 @@ class _Span:
     dropped: int
 
 
-def _read(span: _Span) -> Record | UnusableRecord:
+def _read(span: _Span) -> tuple[Record, dict[str, Any]] | UnusableRecord:
     try:
         trace_id, span_id = hex_id(span.trace_id, 16), hex_id(span.span_id, 8)
         parent_id = hex_id(span.parent_id, 8)
@@ -100,7 +130,7 @@ def _read(span: _Span) -> Record | UnusableRecord:
         return _lost(span, str(error))
     if span.dropped:
         return _lost(span, f"a limit cut it: {span.dropped} attributes were dropped on the way")
-    return record_from_attributes(
+    return read_attributes(
         span.attributes,
         trace_id=trace_id,
         span_id=span_id,

@@ -10,6 +10,7 @@ import base64
 import binascii
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 _MOST_DEPTH: Final = 100
@@ -24,8 +25,12 @@ def field(message: Mapping[str, Any], name: str, default: Any = None) -> Any:
     """One field of a JSON message, under its JSON name or the protocol file's."""
     if name in message:
         return message[name]
-    snake = "".join(f"_{char.lower()}" if char.isupper() else char for char in name)
-    return message.get(snake, default)
+    return message.get(_snake(name), default)
+
+
+@cache
+def _snake(name: str) -> str:
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name)
 
 
 def messages(message: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
@@ -37,9 +42,14 @@ def messages(message: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     value = field(message, name)
     if value is None:
         return []
-    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
+    if not isinstance(value, list) or not all(_is_object(item) for item in value):
         raise OtlpShapeError(f"{name} is no list of objects")
     return value
+
+
+def _is_object(value: Any) -> bool:
+    # Nearly all are; to ask the abstract class takes ten times as long.
+    return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def json_attributes(span: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,7 +63,9 @@ def json_attributes(span: Mapping[str, Any]) -> dict[str, Any]:
         key = one.get("key")
         if not isinstance(key, str):
             raise OtlpShapeError("an attribute has no key")
-        made[key] = _json_value(one.get("value"), key, 0)
+        value = one.get("value")
+        text = value.get("stringValue") if isinstance(value, dict) and len(value) == 1 else None
+        made[key] = text if text.__class__ is str else _json_value(value, key, 0)
     return made
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from agenttrace.records._codec import (
         BOUNDARY_OF,
         plain_to_attributes,
+        read_attributes,
         record_from_attributes,
         record_from_plain,
         record_to_attributes,
@@ -61,6 +62,7 @@ __all__ = [
     "parse_json",
     "places",
     "plain_to_attributes",
+    "read_attributes",
     "record_from_attributes",
     "record_from_plain",
     "record_to_attributes",
@@ -108,6 +110,7 @@ if not TYPE_CHECKING:
             "parse_json": "_json_text",
             "places": "_json_places",
             "plain_to_attributes": "_codec",
+            "read_attributes": "_codec",
             "record_from_attributes": "_codec",
             "record_from_plain": "_codec",
             "record_to_attributes": "_codec",

@@ -17,7 +17,7 @@ from agenttrace.records._json_dump import dump_json
 from agenttrace.records._json_lex import JsonTextError
 from agenttrace.records._json_text import parse_json
 from agenttrace.records._record import PAYLOADS, Place, Record, RecordKind
-from agenttrace.records._shape import ShapeError, from_plain, split_unknown, to_plain
+from agenttrace.records._shape import ShapeError, fields_from_plain, to_plain
 
 BOUNDARY_OF: Final = {
     RecordKind.CALL: Boundary.MODEL,
@@ -101,32 +101,24 @@ def record_from_plain(plain: Mapping[str, JsonValue]) -> Record:
     Raises:
         ShapeError: A field is missing or of the wrong type; it says which.
     """
-    known, unknown = split_unknown(Record, plain)
-    payload = known.pop("payload", None)
-    known.pop("unknown", None)
-    place = from_plain(Place, known)
+    unknown: dict[str, JsonValue] = {}
+    place = fields_from_plain(Place, plain, unknown=unknown)
+    unknown.pop("unknown", None)
+    kind: RecordKind = place["kind"]
+    payload = unknown.pop("payload", None)
     if not isinstance(payload, Mapping):
         raise ShapeError("payload", "is no object")
-    fields, newer = split_unknown(PAYLOADS[place.kind], payload)
+    given: dict[str, Any] = {}
+    if kind in BOUNDARY_OF:
+        given["boundary"] = BOUNDARY_OF[kind]
+    if kind in _KEYS:
+        given["ref"] = f"{place['trace_id']}-{place['span_id']}"
+    newer: dict[str, JsonValue] = {}
+    made = PAYLOADS[kind]
+    fields = fields_from_plain(made, payload, "payload", unknown=newer, given=given)
     if newer:
         unknown["payload"] = newer
-    if place.kind in BOUNDARY_OF:
-        fields["boundary"] = BOUNDARY_OF[place.kind].value
-    if place.kind in _KEYS:
-        fields["ref"] = place.ref
-    return Record(
-        kind=place.kind,
-        trace_id=place.trace_id,
-        span_id=place.span_id,
-        parent_id=place.parent_id,
-        run=place.run,
-        recorder_id=place.recorder_id,
-        seq=place.seq,
-        start_ns=place.start_ns,
-        end_ns=place.end_ns,
-        payload=from_plain(PAYLOADS[place.kind], fields, "payload"),
-        unknown=unknown,
-    )
+    return Record(**place, payload=made(**fields), unknown=unknown)
 
 
 def record_to_line(record: Record) -> str:
@@ -182,6 +174,27 @@ def record_from_attributes(
 
     Ids are lower-case hexadecimal. Attributes that other tools added are ignored.
     """
+    found = read_attributes(
+        attributes,
+        trace_id=trace_id,
+        span_id=span_id,
+        parent_id=parent_id,
+        start_ns=start_ns,
+        end_ns=end_ns,
+    )
+    return found if isinstance(found, UnusableRecord) else found[0]
+
+
+def read_attributes(
+    attributes: Mapping[str, Any],
+    *,
+    trace_id: str,
+    span_id: str,
+    parent_id: str | None,
+    start_ns: int,
+    end_ns: int,
+) -> tuple[Record, dict[str, Any]] | UnusableRecord:
+    """As `record_from_attributes`, with the plain form that the record was made of."""
     try:
         kind = RecordKind(str(attributes[semconv.RECORD_KIND]))
         shared = _object(attributes.get(semconv.RECORD, "{}"))
@@ -211,7 +224,7 @@ def record_from_attributes(
             raise ShapeError("raw", f"holds {len(raw)} of {length} characters")
     except (KeyError, ValueError, TypeError) as error:
         return _unusable(attributes, error)
-    return record
+    return record, plain
 
 
 def _strip_content(kind: RecordKind, payload: dict[str, Any]) -> None:

@@ -11,12 +11,14 @@ import types
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
+from types import MappingProxyType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from agenttrace.domain import JsonValue
 
 T = TypeVar("T")
-Convert = Callable[[Any, str], Any]
+Convert = Callable[[Any], Any]
+FieldsReader = Callable[[Any, "dict[str, JsonValue] | None", "Mapping[str, Any]"], "dict[str, Any]"]
 
 
 class ShapeError(ValueError):
@@ -26,6 +28,15 @@ class ShapeError(ValueError):
         super().__init__(f"{where or 'value'} {reason}")
         self.where = where
         self.reason = reason
+
+    def under(self, outer: str) -> ShapeError:
+        """The same error of a value that stands inside another, at this place of it.
+
+        A place is put together on the way out of an error: most records have none, and places
+        that nobody reads took a good part of the time of reading them.
+        """
+        join = "." if outer and self.where and self.where[0] != "[" else ""
+        return ShapeError(f"{outer}{join}{self.where}", self.reason)
 
 
 def to_plain(value: Any) -> Any:
@@ -77,18 +88,32 @@ def from_plain(kind: type[T], plain: Mapping[str, JsonValue], where: str = "") -
     Raises:
         ShapeError: A field is unknown, missing, or of the wrong type; it says which.
     """
-    convert = _converter(cast("Hashable", kind))
-    made: T = convert(plain, where)
+    made: T = kind(**fields_from_plain(kind, plain, where))
     return made
 
 
-def split_unknown(
-    kind: type[Any], plain: Mapping[str, JsonValue]
-) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
-    """Known and unknown fields of a plain object, for readers that keep what they do not know."""
-    names = {field.name for field in dataclasses.fields(kind)}
-    known = {key: value for key, value in plain.items() if key in names}
-    return known, {key: value for key, value in plain.items() if key not in names}
+def fields_from_plain(
+    kind: type[Any],
+    plain: Any,
+    where: str = "",
+    *,
+    unknown: dict[str, JsonValue] | None = None,
+    given: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The fields of a domain object that JSON values hold, each of its own type.
+
+    Args:
+        unknown: Takes what the type has no field for, for readers that keep what they do not know.
+            None: there may be no such thing.
+        given: Fields that are known otherwise, whatever the JSON values say of them.
+
+    Raises:
+        ShapeError: As `from_plain`.
+    """
+    try:
+        return _fields_reader(cast("Hashable", kind))(plain, unknown, given)
+    except ShapeError as error:
+        raise error.under(where) from None
 
 
 # JSON values are taken as they are; the recursive alias need not be resolved for that.
@@ -139,55 +164,78 @@ def _converter(hint: Any) -> Convert:
     return _anything
 
 
-def _anything(value: Any, _where: str) -> Any:
+def _anything(value: Any) -> Any:
     return value
 
 
+def _as_they_are(hint: Any) -> frozenset[type]:
+    """Types whose values need no conversion for a hint, so that no function is called for them."""
+    if get_origin(hint) in (Union, types.UnionType):
+        taken: set[type] = set()
+        for one in get_args(hint):
+            if one is type(None) or (one in _SCALARS and not (one is int and float in taken)):
+                taken.add(one)
+        return frozenset(taken)
+    return frozenset({hint}) if hint in _SCALARS else frozenset()
+
+
 def _scalar_converter(kind: type[Any]) -> Convert:
-    def convert(value: Any, where: str) -> Any:
+    def convert(value: Any) -> Any:
         if value.__class__ is kind:
             return value
         if kind is float and value.__class__ is int:
             return float(value)
-        raise ShapeError(where, f"is {_name(value)}, not {kind.__name__}")
+        raise ShapeError("", f"is {_name(value)}, not {kind.__name__}")
 
     return convert
 
 
 def _enum_converter(kind: type[StrEnum]) -> Convert:
-    def convert(value: Any, where: str) -> Any:
-        if isinstance(value, str):
-            try:
-                return kind(value)
-            except ValueError:
-                pass
-        words = ", ".join(kind)
-        raise ShapeError(where, f"is {value!r:.40}, not one of {words}")
+    members = {member.value: member for member in kind}
+
+    def convert(value: Any) -> Any:
+        found = members.get(value) if isinstance(value, str) else None
+        if found is None:
+            raise ShapeError("", f"is {value!r:.40}, not one of {', '.join(kind)}")
+        return found
 
     return convert
 
 
 def _tuple_converter(item: Convert) -> Convert:
-    def convert(value: Any, where: str) -> Any:
+    def convert(value: Any) -> Any:
         if not isinstance(value, list | tuple):
-            raise ShapeError(where, f"is {_name(value)}, not a list")
-        return tuple(item(one, f"{where}[{n}]") for n, one in enumerate(value))
+            raise ShapeError("", f"is {_name(value)}, not a list")
+        made = []
+        try:
+            for one in value:
+                made.append(item(one))  # noqa: PERF401 - its length is the place of an error
+        except ShapeError as error:
+            raise error.under(f"[{len(made)}]") from None
+        return tuple(made)
 
     return convert
 
 
 def _frozenset_converter(item: Convert) -> Convert:
     many = _tuple_converter(item)
-    return lambda value, where: frozenset(many(value, where))
+    return lambda value: frozenset(many(value))
 
 
 def _mapping_converter(key: Any, item: Convert) -> Convert:
     to_key = _converter(key)
 
-    def convert(value: Any, where: str) -> Any:
+    def convert(value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise ShapeError(where, f"is {_name(value)}, not an object")
-        return {to_key(k, where): item(v, f"{where}.{k}") for k, v in value.items()}
+            raise ShapeError("", f"is {_name(value)}, not an object")
+        made = {}
+        for name, one in value.items():
+            known = to_key(name)
+            try:
+                made[known] = item(one)
+            except ShapeError as error:
+                raise error.under(str(name)) from None
+        return made
 
     return convert
 
@@ -199,48 +247,65 @@ def _union_converter(args: tuple[Any, ...]) -> Convert:
     if _anything in converters:
         return _anything
 
-    def convert(value: Any, where: str) -> Any:
+    def convert(value: Any) -> Any:
         if value is None and nullable:
             return None
         failure: ShapeError | None = None
         for one in converters:
             try:
-                return one(value, where)
+                return one(value)
             except ShapeError as error:
                 failure = failure or error
-        raise failure or ShapeError(where, "is null")
+        raise failure or ShapeError("", "is null")
 
     return convert
 
 
 def _dataclass_converter(kind: Any) -> Convert:
-    hints: dict[str, Any] | None = None
-    needed = {
-        f.name
-        for f in dataclasses.fields(kind)
-        if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
-    }
-    converters: dict[str, Convert] = {}
-
-    def convert(value: Any, where: str) -> Any:
-        nonlocal hints
-        if hints is None:
-            hints = get_type_hints(kind, localns=_JSON_NAMES)
-            converters.update({f.name: _converter(hints[f.name]) for f in dataclasses.fields(kind)})
-        if not isinstance(value, Mapping):
-            raise ShapeError(where, f"is {_name(value)}, not an object")
-        made = {}
-        for name, item in value.items():
-            one = converters.get(name)
-            if one is None:
-                raise ShapeError(where, f"has an unknown field {name!r:.40}")
-            made[name] = one(item, f"{where}.{name}" if where else name)
-        absent = needed - made.keys()
-        if absent:
-            raise ShapeError(where, f"lacks {', '.join(sorted(absent))}")
-        return kind(**made)
+    def convert(value: Any) -> Any:
+        return kind(**_fields_reader(kind)(value, None, {}))
 
     return convert
+
+
+@cache
+def _fields_reader(kind: Any) -> FieldsReader:
+    """Reads a plain object to the fields of a dataclass; made when one is first read."""
+    hints = get_type_hints(kind, localns=_JSON_NAMES)
+    fields = dataclasses.fields(kind)
+    needed = {
+        f.name
+        for f in fields
+        if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+    }
+    readers = {f.name: (_as_they_are(hints[f.name]), _converter(hints[f.name])) for f in fields}
+
+    def read(
+        value: Any, unknown: dict[str, JsonValue] | None, given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        if value.__class__ is not dict and not isinstance(value, Mapping):
+            raise ShapeError("", f"is {_name(value)}, not an object")
+        made = {}
+        for name, item in value.items():
+            reader = readers.get(name)
+            if reader is None:
+                if unknown is None:
+                    raise ShapeError("", f"has an unknown field {name!r:.40}")
+                unknown[name] = item
+            elif item.__class__ in reader[0]:
+                made[name] = item
+            elif name not in given:
+                try:
+                    made[name] = reader[1](item)
+                except ShapeError as error:
+                    raise error.under(name) from None
+        made.update(given)
+        absent = needed - made.keys()
+        if absent:
+            raise ShapeError("", f"lacks {', '.join(sorted(absent))}")
+        return made
+
+    return read
 
 
 def _name(value: Any) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from agenttrace.domain import JsonValue
 from agenttrace.errors import InvalidCaseError, MalformedFileError, UnreadableFileError
+from agenttrace.readers._database import UniqueNames
 from agenttrace.readers._files import Problem
+from agenttrace.readers._folders import walk
 from agenttrace.readers.transcripts._formats import TranscriptFormat, recognise_row
 from agenttrace.readers.transcripts._row import Transcript, read_row
 from agenttrace.readers.transcripts._source import STDIN, RowFile, is_odd
@@ -37,15 +39,15 @@ class Transcripts:
         return min(1.0, (self._done + here) / self._total) if self._total else 1.0
 
     def __iter__(self) -> Iterator[Transcript | Problem]:
-        """Each row as a run, or what is wrong with it; one bad row costs nothing but itself."""
-        times: dict[int, int] = {}
+        """Each row as a run, or what is wrong with it; one bad row costs nothing but itself.
 
-        def unique(run_id: str) -> str:
-            # Ids are kept as hashes, so that a row costs the same few bytes whatever it is called.
-            key = hash(run_id)
-            times[key] = times.get(key, 0) + 1
-            return run_id if times[key] == 1 else unique(f"{run_id}-{times[key]}")
+        Raises:
+            TemporaryFileError: There is no space for the ids that were given.
+        """
+        with UniqueNames() as names:
+            yield from self._items(names.make)
 
+    def _items(self, unique: Callable[[str], str]) -> Iterator[Transcript | Problem]:
         self._done = 0
         for path, form in self._logs.items():
             self._file = RowFile(path)
@@ -97,9 +99,9 @@ def log_files(*paths: Path | str) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        for file in sorted(path.rglob("*")):
+        for file in walk(path):
             name = file.name.lower()
-            if name.endswith(SUFFIXES) and not name.startswith(".") and file.is_file():
+            if name.endswith(SUFFIXES) and not name.startswith("."):
                 yield file
 
 

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from agenttrace.domain import JsonValue
 from agenttrace.errors import MalformedFileError, UnreadableFileError
-from agenttrace.readers._files import Problem
+from agenttrace.readers._files import Joined, Problem
 from agenttrace.records import JsonTextError, parse_json
 
 _GZIP: Final = b"\x1f\x8b"
@@ -234,30 +234,12 @@ def _behind(
         rest = file.read(_CHUNK)
         if not rest:
             return
-    lines = io.BufferedReader(_Joined(rest[blank:], file))
+    lines = io.BufferedReader(Joined(rest[blank:], file))
     first = lines.readline(MOST_BYTES + 1) if is_line and seen_end else b""
     if _is_whole(first):
         yield from _lines(lines, name, line, first)
     else:
         yield _broken(name, line, "there is more text behind the list; it was not used")
-
-
-class _Joined(io.RawIOBase):
-    """Bytes that were read already, and the file behind them."""
-
-    def __init__(self, head: bytes, file: Reader) -> None:
-        super().__init__()
-        self._head = head
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._head[: len(buffer)] or self._file.read(len(buffer))
-        self._head = self._head[len(buffer) :]
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def _value(row: RowText, name: str) -> tuple[int, JsonValue] | Problem:
