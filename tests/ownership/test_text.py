@@ -70,7 +70,9 @@ def test_each_row_has_the_owner_that_its_request_shows():
 
 
 @pytest.fixture
-def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unconfigured: None
+) -> Iterator[Path]:
     """A folder of two cases; runs are recorded beside it."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "cases"
