@@ -207,6 +207,31 @@ def test_a_further_class_may_add_what_it_likes():
         late.name = "m"
 
 
+def test_fields_that_a_further_dataclass_added_are_copied_with_the_others():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Priced(Order):
+        price: int = 3
+        """Unlike the default, so that a lost one shows."""
+
+    Priced.__qualname__ = "PricedOrder"
+    globals()["PricedOrder"] = Priced  # so that pickle finds it
+    one = Priced(name="n", price=4)
+
+    for again in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert again == one
+    assert light_replace(one, name="m") == Priced(name="m", price=4)
+
+
+def test_the_constructor_bound_to_its_class_is_that_of_the_class():
+    # As `inspect.signature` binds it from Python 3.13 on; the first ones are not compiled yet.
+    for _ in range(4):
+        kind, further = classes(light, light_field)
+        for one in (kind, further, further):
+            bound = inspect.getattr_static(one, "__init__").__get__(one, type(one))
+            names = [each.name for each in dataclasses.fields(one)]
+            assert list(inspect.signature(bound).parameters) == names
+
+
 def test_a_class_that_is_not_frozen_can_be_changed_and_not_hashed():
     @light(slots=True)
     class Open:

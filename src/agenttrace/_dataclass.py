@@ -13,7 +13,7 @@ from __future__ import annotations
 from agenttrace._late import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from dataclasses import dataclass, field, replace
     from typing import Any, Final
 
@@ -50,6 +50,10 @@ def _dataclass(
 
 def _replace(one: Any, /, **changes: Any) -> Any:
     """A copy of an object with other values in some fields."""
+    if not _is_ours(one):
+        import dataclasses  # noqa: PLC0415 - as in `_standard`
+
+        return dataclasses.replace(one, **changes)
     for name in one.__light_fields__:
         if name not in changes:
             changes[name] = getattr(one, name)
@@ -69,7 +73,8 @@ class _OnFirstUse:
         self._make = make
 
     def __get__(self, one: object | None, kind: type[Any]) -> Any:
-        owner = self._owner(kind)
+        # From 3.13 on `inspect` binds the methods of a class to the class itself.
+        owner = self._owner(one if isinstance(one, type) else kind)
         made = self._make(owner)
         setattr(owner, self._name, made)
         bind = getattr(made, "__get__", None)
@@ -92,7 +97,7 @@ class _Constructor(_OnFirstUse):
 
     def __get__(self, one: object | None, kind: type[Any]) -> Any:
         made = self._made.get(kind, 0)
-        if one is None or made == self._FEW:
+        if one is None or made == self._FEW or isinstance(one, type):
             self._made.pop(kind, None)
             return super().__get__(one, kind)
         self._made[kind] = made + 1
@@ -248,7 +253,22 @@ def _delattr(self: Any, name: str) -> None:
 
 def _is_frozen(one: Any, name: str) -> bool:
     # What a further class added to its objects is not, as in the standard library.
-    return name in one.__light_fields__ or "__light_fields__" in one.__class__.__dict__
+    return name in one.__light_fields__ or _is_ours(one)
+
+
+def _is_ours(one: Any) -> bool:
+    """Whether its class was made here, and is no further class of somebody else's."""
+    return "__light_fields__" in one.__class__.__dict__
+
+
+def _field_names(one: Any) -> Iterable[str]:
+    """As `field_names`, with the fields that a further dataclass added."""
+    if _is_ours(one):
+        names: Iterable[str] = one.__light_fields__
+        return names
+    import dataclasses  # noqa: PLC0415 - as in `_standard`
+
+    return [each.name for each in dataclasses.fields(one)]
 
 
 def _frozen(message: str) -> AttributeError:
@@ -258,11 +278,11 @@ def _frozen(message: str) -> AttributeError:
 
 
 def _getstate(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in self.__light_fields__]
+    return [getattr(self, name) for name in _field_names(self)]
 
 
 def _setstate(self: Any, state: list[Any]) -> None:
-    for name, value in zip(self.__light_fields__, state, strict=True):
+    for name, value in zip(_field_names(self), state, strict=True):
         object.__setattr__(self, name, value)
 
 
