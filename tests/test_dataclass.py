@@ -222,6 +222,22 @@ def test_fields_that_a_further_dataclass_added_are_copied_with_the_others():
     assert light_replace(one, name="m") == Priced(name="m", price=4)
 
 
+def test_what_another_thread_has_just_made_for_a_class_is_made_again_for_that_class():
+    base, kind = classes(light, light_field)
+    names = ("__init__", "__eq__", "__hash__", "__dataclass_fields__")
+    held = {name: inspect.getattr_static(kind, name) for name in names}
+    one, *_, other = [kind(name="n", rules=None, by=number) for number in range(4)]
+    assert one != other
+    assert hash(one) != hash(other)
+    assert len(dataclasses.fields(kind)) == 4
+
+    held["__init__"].__get__(one, kind)(name="n", rules=None, by="late")
+    assert one.by == "late"
+    assert held["__eq__"].__get__(one, kind)(other) is False
+    assert held["__hash__"].__get__(one, kind)() == hash(one)
+    assert list(held["__dataclass_fields__"].__get__(None, kind)) == [*base.__light_fields__, "by"]
+
+
 def test_the_constructor_bound_to_its_class_is_that_of_the_class():
     # As `inspect.signature` binds it from Python 3.13 on; the first ones are not compiled yet.
     for _ in range(4):

@@ -66,45 +66,42 @@ def field_names(kind: type[Any]) -> tuple[str, ...]:
 
 
 class _OnFirstUse:
-    """An attribute of our classes that each of them makes when it is first asked for."""
+    """An attribute that a class of ours makes when it is first asked for.
 
-    def __init__(self, name: str, make: Callable[[type[Any]], Any]) -> None:
-        self._name = name
+    Each class has its own: where another thread has just made it, what stands in the class says no
+    more whose it was.
+    """
+
+    def __init__(self, make: Callable[[type[Any]], Any]) -> None:
         self._make = make
 
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._owner = owner
+        self._name = name
+
     def __get__(self, one: object | None, kind: type[Any]) -> Any:
-        # From 3.13 on `inspect` binds the methods of a class to the class itself.
-        owner = self._owner(one if isinstance(one, type) else kind)
-        made = self._make(owner)
-        setattr(owner, self._name, made)
+        made = self._make(self._owner)
+        setattr(self._owner, self._name, made)
         bind = getattr(made, "__get__", None)
         return made if bind is None else bind(one, kind)
-
-    def _owner(self, kind: type[Any]) -> type[Any]:
-        ours = [base for base in kind.__mro__ if "__light_fields__" in base.__dict__]
-        # Where another thread has just made it, it is made once more.
-        return next((one for one in ours if one.__dict__.get(self._name) is self), ours[0])
 
 
 class _Constructor(_OnFirstUse):
     """Fills the first objects of a class by itself: most classes never have many."""
 
     _FEW = 2
-
-    def __init__(self) -> None:
-        super().__init__("__init__", _constructor)
-        self._made: dict[type[Any], int] = {}
+    _count = 0
 
     def __get__(self, one: object | None, kind: type[Any]) -> Any:
-        made = self._made.get(kind, 0)
-        if one is None or made == self._FEW or isinstance(one, type):
-            self._made.pop(kind, None)
+        count = self._count
+        # From 3.13 on `inspect` binds the methods of a class to the class itself.
+        if one is None or count == self._FEW or isinstance(one, type):
             return super().__get__(one, kind)
-        self._made[kind] = made + 1
+        self._count = count + 1
         return lambda *args, **values: self._fill(one, args, values)
 
     def _fill(self, one: Any, args: tuple[Any, ...], values: dict[str, Any]) -> None:
-        fields = one.__light_fields__
+        fields = self._owner.__light_fields__
         if args or not values.keys() <= fields.keys():
             super().__get__(one, one.__class__)(*args, **values)
             return
@@ -137,8 +134,10 @@ def _made(kind: type[Any], *, frozen: bool, kw_only: bool, slots: bool, eq: bool
     body["__light_options__"] = (frozen, kw_only, slots, eq)
     body["__match_args__"] = () if kw_only else tuple(fields)
     # A method that the class defines itself stays.
-    equal = () if not eq else _EQUAL if frozen else _EQUAL_MUTABLE
-    body = {**_METHODS, **dict(equal), **dict(_FROZEN if frozen else ()), **body}
+    late = {name: _OnFirstUse(make) for name, make in (_LATE_EQUAL if eq else _LATE).items()}
+    late["__init__"] = _Constructor(_constructor)
+    unhashed = {"__hash__": None} if eq and not frozen else {}
+    body = {**_METHODS, **late, **unhashed, **(_FROZEN if frozen else {}), **body}
     body["__qualname__"] = kind.__qualname__
     made: type[Any] = type(kind).__new__(type(kind), kind.__name__, kind.__bases__, body)
     return made
@@ -286,18 +285,16 @@ def _setstate(self: Any, state: list[Any]) -> None:
         object.__setattr__(self, name, value)
 
 
-_METHODS: Final[Mapping[str, Any]] = {
-    "__init__": _Constructor(),
-    "__repr__": _repr,
-    "__replace__": _replace,
-    "__dataclass_fields__": _OnFirstUse("__dataclass_fields__", _standard_fields),
-    "__dataclass_params__": _OnFirstUse("__dataclass_params__", _standard_params),
+_METHODS: Final[Mapping[str, Any]] = {"__repr__": _repr, "__replace__": _replace}
+_LATE: Final[Mapping[str, Callable[[type[Any]], Any]]] = {
+    "__dataclass_fields__": _standard_fields,
+    "__dataclass_params__": _standard_params,
 }
-_EQUAL: Final[Mapping[str, Any]] = {
-    "__eq__": _OnFirstUse("__eq__", _equality),
-    "__hash__": _OnFirstUse("__hash__", _hashing),
+_LATE_EQUAL: Final[Mapping[str, Callable[[type[Any]], Any]]] = {
+    **_LATE,
+    "__eq__": _equality,
+    "__hash__": _hashing,
 }
-_EQUAL_MUTABLE: Final[Mapping[str, Any]] = {**_EQUAL, "__hash__": None}
 _FROZEN: Final[Mapping[str, Any]] = {
     "__setattr__": _setattr,
     "__delattr__": _delattr,
