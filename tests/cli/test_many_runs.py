@@ -53,3 +53,13 @@ def test_a_full_temporary_disk_ends_with_2_and_what_to_do(mixed, monkeypatch, ca
     said = capsys.readouterr().err
     assert said.startswith("error [temporary-file]: ")
     assert "TMPDIR" in said
+
+
+def test_a_run_whose_files_are_named_from_here_and_from_the_root_is_judged(
+    mixed, monkeypatch, capsys
+):
+    cases = write_cases(mixed / "cases.json", "refund", cents=1)
+    monkeypatch.chdir(mixed)
+
+    assert main(["score", "0.jsonl", str(mixed / "1.jsonl"), "--cases", str(cases)]) == 1
+    assert f"replay: agenttrace show {mixed} " in capsys.readouterr().out

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 
 from agenttrace.cli._output import Progress, say, say_error
 from agenttrace.domain import Boundary, Case, Evidence, Verdict
@@ -117,7 +118,7 @@ class Rows:
             records=stored.records,
             name=self.name_of(verdict),
             hidden_by=None if case is None or is_logged else redactor or self._throwaway,
-            source=places[0] if len(places) == 1 else os.path.commonpath(places) or ".",
+            source=_place_of_all(places),
         )
 
     @cached_property
@@ -159,3 +160,13 @@ class Rows:
     def carries(self, case_id: str) -> bool:
         """Whether a run carries this case."""
         return next(self._evidence.run_ids_of(case_id), None) is not None
+
+
+def _place_of_all(places: Sequence[str]) -> str:
+    """The file, or the folder below which all of them are."""
+    if len(places) == 1:
+        return places[0]
+    paths = [Path(place) for place in places]
+    if len({path.is_absolute() for path in paths}) > 1:
+        paths = [path.absolute() for path in paths]
+    return os.path.commonpath(paths) or "."
