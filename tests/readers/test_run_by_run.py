@@ -248,6 +248,22 @@ def test_a_full_temporary_disk_is_said(tmp_path: Path, monkeypatch):
         read_evidence(path)
 
 
+def test_the_first_runs_of_a_case_are_found_without_a_look_at_all_of_them(tmp_path: Path):
+    def cost(count: int) -> int:
+        runs = [Run(run_id=f"run-{number}", case_id="one") for number in range(count)]
+        recorders = [Recording(run, "agent", start) for start, run in enumerate(runs)]
+        for one in recorders:
+            one.end({})
+        write_artifact(tmp_path / f"{count}.jsonl", [one.records[0] for one in recorders])
+        found = read_evidence(tmp_path / f"{count}.jsonl")
+        steps: list[None] = []
+        found._index._database.set_progress_handler(lambda: steps.append(None), 10)
+        assert next(found.run_ids_of("one")) == "run-0"
+        return len(steps)
+
+    assert cost(2400) < 1.5 * cost(300)
+
+
 def test_runs_can_be_read_in_another_thread(tmp_path: Path):
     write_artifact(tmp_path / "e.jsonl", refund_run())
     found = read_evidence(tmp_path)

@@ -43,7 +43,7 @@ CREATE TABLE problem(id INTEGER PRIMARY KEY, data BLOB);
 """
 _BY_RUN: Final = """
 CREATE INDEX run_in_order ON run(began, first);
-CREATE INDEX run_of_case ON run(case_id);
+CREATE INDEX run_of_case ON run(case_id, began, first);
 CREATE INDEX part_of_run ON part(run);
 CREATE INDEX lost_of_run ON lost(name);
 """
