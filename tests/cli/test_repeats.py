@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from agenttrace.artifacts import write_artifact
 from agenttrace.cli import main
+from tests.readers.sample_run import refund_run
 
 
 def row(case_id: str, cents: int, **fields: Any) -> str:
@@ -101,6 +103,23 @@ def test_runs_without_a_case_are_an_error_that_says_what_to_do(tmp_path: Path, c
 
     assert main(["repeats", str(path)]) == 2
     assert "agenttrace.run(case=...)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (1, "note: 1 run names no case, so it is a repeat of nothing known"),
+        (2, "note: 2 runs name no case, so they are repeats of nothing known"),
+    ],
+)
+def test_runs_without_a_case_beside_others_are_counted(
+    tmp_path: Path, count: int, said: str, capsys
+):
+    records = [one for n in range(count) for one in refund_run(f"bare-{n}", case_id=None)]
+    write_artifact(tmp_path / "e.jsonl", [*refund_run(), *records])
+
+    assert main(["repeats", str(tmp_path)]) == 0
+    assert said in capsys.readouterr().err.splitlines()
 
 
 @pytest.mark.parametrize(

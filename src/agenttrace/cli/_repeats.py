@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         _say_nothing(repeats.caseless)
         return 2
     if repeats.caseless:
-        say(f"note: {repeats.caseless} runs name no case, so they are repeats of nothing known")
+        say(f"note: {_caseless(repeats.caseless)} of nothing known")
     if judged.has_errors or sources.problems or kept.has_errors:
         return 2
     return int(options.strict and any(case.is_unstable for case in shown))
@@ -153,11 +153,17 @@ def _show(
 def _say_nothing(caseless: int) -> None:
     if caseless:
         say(
-            f"error: {caseless} runs were judged and none names its case, so nothing says which "
+            f"error: none of the runs names its case ({caseless} judged), so nothing says which "
             "are repeats of each other. Record with `agenttrace.run(case=...)`."
         )
     else:
         say("error: no run was judged: there is no readable run in what was given")
+
+
+def _caseless(count: int) -> str:
+    if count == 1:
+        return "1 run names no case, so it is a repeat"
+    return f"{count} runs name no case, so they are repeats"
 
 
 def _pattern(text: str) -> re.Pattern[str]:
