@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agenttrace.domain import (
+    NOTHING,
     Boundary,
     Completeness,
     First,
@@ -265,3 +266,16 @@ def test_a_fault_of_another_call_stands_beside_one_of_unknown_arguments():
     )
 
     assert said(score(None, made)) == ("fail", "executor", "executor")
+
+
+@pytest.mark.parametrize("boundary", [ADAPTER, EXECUTOR])
+@pytest.mark.parametrize("ran", [ARGS, OTHER])
+def test_a_silent_record_where_nothing_is_said_to_be_observed_leaves_the_rest_to_be_judged(
+    boundary, ran
+):
+    made = evidence([model_call()], [silent(adapter_call(args=ran))], [silent(execution(args=ran))])
+    made = replace(made, observed={**made.observed, boundary: NOTHING})
+
+    for asked in (case(due()), case(due(args=OTHER)), no_plan(), None):
+        assert score(asked, made).run_id == made.run.run_id
+        assert isinstance(records_alone(asked, made), First)

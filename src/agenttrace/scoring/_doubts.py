@@ -100,9 +100,13 @@ def _silent(row: Row, clean: bool) -> Iterator[Cause]:
 
 
 def _may_be_of(row: Row, call: ToolCall, chain: Links) -> bool:
-    """Whether a record stands in a chain, or in one of its own that nothing links to any call."""
-    home = next(c for c in row.chains if any(e.call is call for e in c.at(call.boundary)))
-    return home is chain or home.lead.boundary is call.boundary
+    """Whether a record stands in a chain, or in one of its own that nothing links to any call.
+
+    A record at a boundary that is said not to be observed stands in none.
+    """
+    found = (c for c in row.chains if any(e.call is call for e in c.at(call.boundary)))
+    home = next(found, None)
+    return home is not None and (home is chain or home.lead.boundary is call.boundary)
 
 
 def _unfinished(row: Row, clean: bool) -> Iterator[Cause]:
