@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agenttrace.domain import Evidence, JsonValue, Lineage, Message, Origin, Outcome, Unseen
+from agenttrace.errors import UnscorableError
 from agenttrace.records import at_pointer, parse_json
 from agenttrace.scoring import score, trace_value
 from tests.builders import adapter_call, case, due, evidence, execution, model_call
@@ -259,3 +260,11 @@ def test_text_that_is_nearly_json_is_searched_as_text():
             1,
             "",
         )
+
+
+@pytest.mark.parametrize("odd", [float("nan"), {1, 2}, b"x", object()])
+def test_evidence_with_a_value_that_is_no_json_is_refused(odd: Any):
+    run = evidence([model_call("use", {})], None, [execution("use", {"v": odd})])
+
+    with pytest.raises(UnscorableError):
+        trace_value(run, 310, "c1")

@@ -19,6 +19,7 @@ from agenttrace.domain import (
     Conduct,
     Contract,
     Decision,
+    Envelope,
     ForbiddenCall,
     HumanEdit,
     LeakRule,
@@ -531,3 +532,12 @@ def test_thousands_of_required_calls_with_rules_are_refused_at_once():
             score(asked, made)
 
     assert steps(refused) < 1000 * 1000 / 4
+
+
+def test_a_call_whose_arguments_are_no_object_is_refused():
+    unpacks = Contract(envelope=Envelope(tool="call", name="tool", arguments="args"))
+    odd: object = "A-104"
+    made = evidence([replace(model_call("call"), arguments=odd)], None, None)  # type: ignore[arg-type]
+
+    with pytest.raises(UnscorableError):
+        score(no_plan(contract=unpacks), made)

@@ -41,6 +41,7 @@ from agenttrace.scoring._lineage_sources import (
 from agenttrace.scoring._lineage_subject import RESULTS, Subject, leaves_of, subjects
 from agenttrace.scoring._lineage_tokens import MOST_PLACES
 from agenttrace.scoring._link import build_chains
+from agenttrace.scoring._refusing import Refusing
 
 MOST_CARRIERS: Final = 50
 """Calls that are listed as having carried a value."""
@@ -83,6 +84,7 @@ def trace_value(
 
     Raises:
         LookupError: The evidence holds no such call.
+        UnscorableError: The evidence holds a value that is none that JSON could hold.
 
     Example:
         >>> from agenttrace.domain import Message, Outcome
@@ -93,16 +95,19 @@ def trace_value(
         >>> (str(origin.place), origin.turn)
         ('user', 1)
     """
-    declared = declared_by(Case(case_id=""), evidence, None, Boundary.EXECUTOR)
-    chains = [chain.to_chain() for chain in build_chains(evidence, declared)]
-    search = _Search(evidence, chains)
-    if call is None:
-        return search.lineage(Subject(path, value, expected), None, None)
-    home = search.home_of(call)
-    if home is None:
+    with Refusing():
+        declared = declared_by(Case(case_id=""), evidence, None, Boundary.EXECUTOR)
+        chains = [chain.to_chain() for chain in build_chains(evidence, declared)]
+        search = _Search(evidence, chains)
+        home = None if call is None else search.home_of(call)
+    if call is not None and home is None:
         raise LookupError(f"the evidence holds no such call: {call!r:.80}")
-    limit = (home.order, STAGE_OF[Boundary.MODEL], home.index)
-    return search.lineage(Subject(path, value, expected), limit, _own(home, Place.ARGUMENTS))
+    with Refusing():
+        limit = own = None
+        if home is not None:
+            limit = (home.order, STAGE_OF[Boundary.MODEL], home.index)
+            own = _own(home, Place.ARGUMENTS)
+        return search.lineage(Subject(path, value, expected), limit, own)
 
 
 class _Search:

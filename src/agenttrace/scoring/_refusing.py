@@ -21,4 +21,12 @@ class Refusing:
             ) from error
 
 
-_BROKEN = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, re.error)
+_BROKEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    re.error,
+)
