@@ -268,3 +268,40 @@ def test_evidence_with_a_value_that_is_no_json_is_refused(odd: Any):
 
     with pytest.raises(UnscorableError):
         trace_value(run, 310, "c1")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (-310, "order A-310"),
+        (-310, "from 200-310"),
+        (-11, "on 2024-05-11"),
+        ("-310", "order A-310"),
+        ("@john", "write to bob@john"),
+        ("A-", "order A-104"),
+        (310, "a change of \u2212310"),
+        (310, "pay 1\u00a0310"),
+        (310, "pay 310\u202f000"),
+        (310, "pay 1'310"),
+        (104, "order A\u2011104"),
+    ],
+)
+def test_a_part_of_a_longer_word_or_number_is_no_place(value: JsonValue, text: str):
+    lineage = traced([said("user", text)], value)
+
+    assert where(lineage.observed) == ("arguments", 900, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (-310, "book -310 there"),
+        (-310, "x=-310"),
+        ("@john", "tell @john"),
+        (310, "the ids '310','320'"),
+        (2024, "May\u00a011\u00a02024"),
+        (11, "May\u00a011\u00a02024"),
+    ],
+)
+def test_a_sign_or_a_blank_beside_a_value_leaves_it_whole(value: JsonValue, text: str):
+    assert where(traced([said("user", text)], value).observed) == ("user", 1, "")

@@ -15,8 +15,12 @@ from agenttrace._dataclass import dataclass
 MOST_PLACES: Final = 100_000
 """Places inside longer tokens that one search passes over before it gives up."""
 _MOST_CHARACTERS: Final = 50_000_000
-_JOINTS: Final = "-.@"
+_JOINTS: Final = "-.@\u2010\u2011"
 """What joins two words to one name: dashes of ids, dots and signs of addresses."""
+_SIGNS: Final = "-.\u2212\ufe63\uff0d"
+"""What makes another number of the digits after it: minus signs, and a decimal point."""
+_THIN: Final = "'\u2019\u00a0\u2007\u2009\u202f"
+"""What stands between groups of three digits, and elsewhere too: apostrophes and narrow blanks."""
 
 
 @dataclass(slots=True)
@@ -59,22 +63,36 @@ class Token:
         return False
 
     def _begins(self, text: str, at: int) -> bool:
-        if at == 0 or not is_word(self.text[0]):
+        if at == 0:
             return True
         beside, beyond = text[at - 1], text[at - 2 : at - 1] if at > 1 else ""
+        if not is_word(self.text[0]):
+            # The dash of A-310 and of 2024-05-11 is no minus sign.
+            return self.text[0] not in _JOINTS or not is_word(beside)
         if is_word(beside) or (beside in _JOINTS and beyond and is_word(beyond)):
             return False
         if not self.is_number:
             return True
-        return not (beside in "-." or (beside == "," and beyond.isdigit()))
+        if beside in _SIGNS or (beside == "," and beyond.isdigit()):
+            return False
+        return not (beside in _THIN and beyond.isdigit() and _is_group(self.text, 0))
 
     def _ends(self, text: str, end: int) -> bool:
-        if end == len(text) or not is_word(self.text[-1]):
+        if end == len(text):
             return True
         beside, beyond = text[end], text[end + 1 : end + 2]
+        if not is_word(self.text[-1]):
+            return self.text[-1] not in _JOINTS or not is_word(beside)
         if is_word(beside) or (beside in _JOINTS and beyond and is_word(beyond)):
             return False
-        return not (self.is_number and beside == "," and beyond.isdigit())
+        if not self.is_number or not beyond.isdigit():
+            return True
+        return not (beside == "," or (beside in _THIN and _is_group(text, end + 1)))
+
+
+def _is_group(text: str, at: int) -> bool:
+    """Whether just three digits stand there, as between the separators of a long number."""
+    return text[at : at + 3].isdigit() and not text[at + 3 : at + 4].isdigit()
 
 
 def is_word(char: str) -> bool:
