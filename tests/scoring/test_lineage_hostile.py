@@ -305,3 +305,8 @@ def test_a_part_of_a_longer_word_or_number_is_no_place(value: JsonValue, text: s
 )
 def test_a_sign_or_a_blank_beside_a_value_leaves_it_whole(value: JsonValue, text: str):
     assert where(traced([said("user", text)], value).observed) == ("user", 1, "")
+
+
+@pytest.mark.parametrize("text", ['{"v": 310, "v": 5}', '{"w": {"v": 5, "v": 310}}'])
+def test_a_repeated_key_hides_none_of_its_values(text: str):
+    assert where(traced([said("tool", text, call_id="f1")], 310).observed) == ("tool_result", 1, "")

@@ -172,9 +172,11 @@ def _parsed(text: str) -> Any:
     if len(text) > _LONGEST_JSON:
         return _NOWHERE
     try:
-        return parse_json(text).value
+        document = parse_json(text)
     except (JsonTextError, RecursionError):
         return _NOWHERE
+    # Of a repeated key a reading keeps one value, and the text had them all.
+    return _NOWHERE if document.duplicates else document.value
 
 
 def _pointer(way: Way) -> str:
