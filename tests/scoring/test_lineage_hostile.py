@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agenttrace.domain import Evidence, JsonValue, Lineage, Message, Origin, Outcome, Unseen
+from agenttrace.domain import (
+    Conduct,
+    Evidence,
+    JsonValue,
+    Lineage,
+    Message,
+    Origin,
+    Outcome,
+    ResultShown,
+    Unseen,
+)
 from agenttrace.errors import UnscorableError
 from agenttrace.records import at_pointer, parse_json
 from agenttrace.scoring import score, trace_value
 from tests.builders import adapter_call, case, due, evidence, execution, model_call
+from tests.support.steps import grows_linearly
 
 FILLER = st.text(alphabet="qwz .,-_@\u00e9\u4e2d\n", max_size=30)
 VALUES = st.one_of(
@@ -310,3 +322,53 @@ def test_a_sign_or_a_blank_beside_a_value_leaves_it_whole(value: JsonValue, text
 @pytest.mark.parametrize("text", ['{"v": 310, "v": 5}', '{"w": {"v": 5, "v": 310}}'])
 def test_a_repeated_key_hides_none_of_its_values(text: str):
     assert where(traced([said("tool", text, call_id="f1")], 310).observed) == ("tool_result", 1, "")
+
+
+def one_id(count: int) -> Evidence:
+    """Calls that all have one id, as of a program that counts anew in every turn."""
+    made = [execution("find", {"q": n}, call_id="call_0", result=n) for n in range(count)]
+    return evidence(
+        [model_call("find", {"q": n}, call_id="call_0", turn=n + 1) for n in range(count)],
+        None,
+        [*made[:-1], replace(made[-1], result_observed=False)],
+        outcome=Outcome(
+            messages=tuple(said("tool", f"row {n}", n + 2, call_id="call_0") for n in range(count))
+        ),
+        conduct=Conduct(
+            results_shown=tuple(
+                ResultShown(shown=f"item {n}", call_id="call_0", turn=n + 1) for n in range(count)
+            )
+        ),
+    )
+
+
+def test_an_answer_under_an_id_of_many_calls_is_that_of_its_turn():
+    run = one_id(40)
+
+    assert where(trace_value(run, "row 17").observed) == ("tool_result", 18, "")
+    assert where(trace_value(run, "item 17").observed) == ("tool_result", 18, "")
+
+
+def test_many_calls_under_one_id_cost_no_more_than_others():
+    assert grows_linearly(lambda count: trace_value(one_id(count), "nothing"), 200)
+
+
+@pytest.mark.parametrize("position", [-1, 1, 5])
+def test_a_result_at_a_position_that_no_call_has_is_of_no_call(position: int):
+    shown = ResultShown(shown="K-99", turn=1, position=position)
+    run = evidence([model_call("use", {})], None, None, conduct=Conduct(results_shown=(shown,)))
+
+    origin = trace_value(run, "K-99").observed
+
+    assert origin is not None
+    assert (where(origin), origin.call) == (("tool_result", 1, ""), None)
+
+
+def test_a_result_that_nobody_kept_is_missed_under_any_id():
+    asked: Any = [model_call("find", {}, turn=1), model_call("use", {}, turn=2)]
+    for call_id in (0, "", "c1"):
+        calls = [replace(one, call_id=call_id) for one in asked[:1]]
+        ran = replace(execution("find", {}), call_id=call_id, result_observed=False)
+        run = evidence([*calls, replace(asked[1], call_id="c2")], None, [ran])
+
+        assert Unseen.RESULTS in trace_value(run, "K-99").unseen

@@ -113,6 +113,17 @@ class _Builder:
         for call in evidence.model:
             if call.turn is not None and call.ref in self._homes:
                 self._by_turn[call.turn].append(call)
+        for known in self._by_id.values():
+            known.sort(key=lambda call: self._homes[call.ref].order)
+        self._orders = {
+            call_id: [self._homes[call.ref].order for call in known]
+            for call_id, known in self._by_id.items()
+        }
+        self._of_turn: dict[tuple[str | int, int | None], ToolCall] = {}
+        for call_id, known in self._by_id.items():
+            for call in known:
+                self._of_turn.setdefault((call_id, call.turn), call)
+        self._unreturned = {run.call_id for run in evidence.executor if not run.result_observed}
         self._turns = sorted(self._by_turn)
         self._answered: set[str] = set()
 
@@ -189,8 +200,8 @@ class _Builder:
         known = self._by_id.get(message.call_id, []) if message.call_id is not None else []
         if turn is None:
             return known[0] if known else None
-        if known:
-            return _last_before(known, turn, self._homes) or known[0]
+        if known and message.call_id is not None:
+            return _last_before(known, turn, self._orders[message.call_id])
         last = bisect_left(self._turns, turn if led else turn + 1) - 1
         if message.call_id is not None or last < 0:
             return None
@@ -245,10 +256,10 @@ class _Builder:
         calls = self._by_turn.get(turn, []) if turn is not None else []
         if call_id is not None:
             known = self._by_id.get(call_id, [])
-            return next((call for call in known if call.turn == turn), known[0] if known else None)
+            return self._of_turn.get((call_id, turn), known[0] if known else None)
         if position is None:
             return calls[0] if len(calls) == 1 else None
-        return calls[position] if position < len(calls) else None
+        return calls[position] if 0 <= position < len(calls) else None
 
     def _add_missing_results(self) -> None:
         """Note calls whose answer is not on record, where it may have been given.
@@ -262,10 +273,7 @@ class _Builder:
             home = self._homes.get(call.ref)
             if home is None or home.key in self._answered or home.order >= last > 0:
                 continue
-            ran = any(
-                isinstance(run, Execution) and not run.result_observed
-                for run in self._by_id.get(call.call_id or "", [])
-            )
+            ran = call.call_id is not None and call.call_id in self._unreturned
             if ran or not evidence.sees(Boundary.EXECUTOR, call.name):
                 self._line.gaps.append(((home.order, RESULTS, home.index), Unseen.RESULTS))
 
@@ -282,14 +290,14 @@ class _Builder:
         self._line.sources.append(Source(order, place, turn, content, key, tool))
 
 
-def _last_before(
-    calls: Sequence[ToolCall], turn: int, homes: Mapping[str, Home]
-) -> ToolCall | None:
-    """Of several calls under one id the last that was made before a turn, or in it."""
-    known = [call for call in calls if homes[call.ref].order <= turn]
-    earlier = [call for call in known if homes[call.ref].order < turn]
-    found = earlier or known
-    return max(found, key=lambda call: homes[call.ref].order) if found else None
+def _last_before(calls: Sequence[ToolCall], turn: int, orders: Sequence[float]) -> ToolCall:
+    """Of several calls under one id, in order, the last that was made before a turn, or the first.
+
+    Args:
+        orders: When each of the calls was made.
+    """
+    at = bisect_left(orders, turn)
+    return calls[bisect_left(orders, orders[at - 1])] if at else calls[0]
 
 
 def _homes(evidence: Evidence, chains: Sequence[Chain]) -> dict[str, Home]:
