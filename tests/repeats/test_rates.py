@@ -86,3 +86,11 @@ def test_what_no_run_says_is_none():
 def test_counts_that_cannot_be_are_refused(asked):
     with pytest.raises(ValueError, match=r"cannot have passed|confidence lies|at least 1"):
         asked()
+
+
+@pytest.mark.parametrize("confidence", [0.9999999999999999, 1e-300])
+def test_every_confidence_between_0_and_1_has_an_interval(confidence):
+    found = interval(3, 4, confidence=confidence)
+
+    assert found is not None
+    assert 0 < found[0] <= 0.75 <= found[1] < 1

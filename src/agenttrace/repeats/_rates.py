@@ -45,7 +45,8 @@ def interval(passed: int, runs: int, *, confidence: float = 0.95) -> tuple[float
         raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
     if not runs:
         return None
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    # Taken from the lower tail, which is above 0 also where the upper one rounds to 1.
+    z = -NormalDist().inv_cdf((1 - confidence) / 2)
     rate = passed / runs
     middle = rate + z * z / (2 * runs)
     reach = z * sqrt(rate * (1 - rate) / runs + z * z / (4 * runs * runs))
