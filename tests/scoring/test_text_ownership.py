@@ -143,7 +143,10 @@ def test_a_run_that_also_worked_on_this_case_is_its_own():
         outcome=Outcome(messages=(message("Close B-209."),)),
     )
 
-    assert said(score(plan, run, others=CaseValues([plan, OTHER]))) == AGENT
+    verdict = score(plan, run, others=CaseValues([plan, OTHER]))
+
+    assert said(verdict) == AGENT
+    assert "met values of this one" in verdict.findings[0].detail
 
 
 def test_a_run_that_carries_values_of_two_other_cases_decides_nothing():
@@ -258,3 +261,66 @@ def test_digests_are_never_enough_for_a_verdict():
     assert said(verdict) == AGENT
     assert codes(verdict) == ["values-of-other-case"]
     assert "not on record" in verdict.findings[0].detail
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "text"),
+    [
+        (250, 500, "I have 500, move half of it."),
+        (297.75, 198.5, "It was 198.5, and half as much again."),
+        ("2024-05-12", "2024-05-11", "Book the day after 2024-05-11."),
+        ("2024-05-12T10:00:00Z", "2024-05-11T10:00:00Z", "A day after 2024-05-11T10:00:00Z."),
+    ],
+)
+def test_one_amount_or_date_that_the_right_one_is_reckoned_from_decides_nothing(
+    own: JsonValue, other: JsonValue, text: str
+):
+    case, there = [
+        Case(case_id=name, required=(RequiredCall(name="use", arguments={"v": value}),))
+        for name, value in (("one", own), ("other", other))
+    ]
+    run = clean_run(("use", {"v": other}), outcome=Outcome(messages=(message(text),)))
+
+    verdict = score(case, run, others=CaseValues([case, there]))
+
+    assert said(verdict) == AGENT
+    assert "reckoned" in verdict.findings[0].detail
+
+
+@pytest.mark.parametrize("value", [48213, "48213", "Berlin"])
+def test_one_id_or_name_says_which_case_it_is(value: JsonValue):
+    one, other = (
+        case_of("A-104"),
+        Case(
+            case_id="other", required=(RequiredCall(name="get_order", arguments={"order": value}),)
+        ),
+    )
+    run = clean_run(
+        ("get_order", {"order": value}), outcome=Outcome(messages=(message(f"See {value}."),))
+    )
+
+    assert said(score(one, run, others=CaseValues([one, other]))) == JOIN
+
+
+def test_two_amounts_that_the_request_names_say_which_case_it_is():
+    one, other = (
+        case_of("A-104", cents=900, points=300),
+        case_of("A-104", "other", cents=500, points=700),
+    )
+    run = run_of("A-104", message("500 cents and 700 points"), cents=500, points=700)
+
+    assert said(score(one, run, others=CaseValues([one, other]))) == JOIN
+
+
+def test_a_run_whose_tools_answered_with_this_cases_values_is_its_own():
+    listed = message('["B-209", "A-104"]', role="tool", turn=2, call_id="c0")
+    run = clean_run(
+        ("list_orders", {}),
+        ("get_order", {"order": "B-209"}),
+        outcome=Outcome(messages=(message("Not B-209: the other one."), listed)),
+    )
+
+    verdict = score(ONE, run, others=CASES)
+
+    assert said(verdict) == AGENT
+    assert "met values of this one" in verdict.findings[0].detail

@@ -52,8 +52,9 @@ EVIDENCE: Final = (
     Explanation(
         code="request-of-other-case",
         group=Group.CAUSE_JOIN,
-        means="the user's messages name values that only another case of the data set states "
-        "and none of this case's, and the calls do what they ask for",
+        means="the user's messages name values that only another case of the data set states, "
+        "more than one amount or date; they and the tools' answers hold none of this case's, and "
+        "the calls do what they ask for",
         causes="a data set joined by its row number; a run that was opened with the wrong "
         "`case`; a retry that was given another prompt",
         look="find out which case the request was made for, and score the run by that one",

@@ -179,6 +179,11 @@ def _moment_of(text: str) -> date | datetime | None:
     return _written_date(bare)
 
 
+def is_moment(text: str) -> bool:
+    """Whether a text is a date or an instant as a whole."""
+    return _moment_of(text) is not None
+
+
 def _written_date(text: str) -> date | None:
     """A date in words, or in digits with the year first, or with the month first or the day."""
     if (found := _IN_DIGITS.fullmatch(text)) is not None:

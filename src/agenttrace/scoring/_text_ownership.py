@@ -36,6 +36,7 @@ from agenttrace.scoring._case_values import (
     owners_of,
     values_of,
 )
+from agenttrace.scoring._lineage_forms import is_moment
 from agenttrace.scoring._lineage_needle import Needle
 from agenttrace.scoring._lineage_search import holds
 from agenttrace.scoring._lineage_sources import Source, timeline_of
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 _MOST_MASKED: Final = 2_000
 """Cases whose values are masked to be compared with masked ones."""
 _MOST_NAMED: Final = 3
+_SMALLEST_ID: Final = 10_000
 
 
 def told_by_text(
@@ -78,9 +80,10 @@ def told_by_text(
     named = [one for one in carried if asked.names(one.value)]
     own = list(_values_apart(case, others, {one.owner for one in carried}))
     is_own_named = any(asked.may_name(value) for value in own)
+    is_own_met = any(asked.has_met(value) for value in own)
     if (
-        named
-        and not is_own_named
+        _is_told(named)
+        and not (is_own_named or is_own_met)
         and asked.is_whole
         and len({one.owner for one in carried}) == 1
         and not _carries_any(evidence, own)
@@ -105,6 +108,8 @@ class _Request:
     """What the run was asked, in system and user messages."""
 
     texts: tuple[Source, ...]
+    met: tuple[Source, ...]
+    """What the tools answered and the model said."""
     is_whole: bool
     """Whether every such message is on record, and readable."""
 
@@ -112,13 +117,18 @@ class _Request:
     def of(cls, evidence: Evidence, verdict: Verdict, *, is_keyed: bool) -> _Request:
         line = timeline_of(evidence, verdict.chains)
         texts = tuple(one for one in line.sources if one.place in (Place.SYSTEM, Place.USER))
+        met = (Place.TOOL_RESULT, Place.ASSISTANT)
         is_missing = any(gap is Unseen.MESSAGES for _, gap in line.gaps)
         is_user = any(one.place is Place.USER for one in texts)
         marks = ("[digest:",) if is_keyed else ("[digest:", "[masked:")
         is_hidden = line.is_digested or any(
             mark in one.content for one in texts if isinstance(one.content, str) for mark in marks
         )
-        return cls(texts, is_user and not is_missing and not is_hidden)
+        return cls(
+            texts,
+            tuple(one for one in line.sources if one.place in met),
+            is_user and not is_missing and not is_hidden,
+        )
 
     def names(self, value: JsonValue) -> bool:
         """Whether a user message holds a value itself.
@@ -136,6 +146,29 @@ class _Request:
             or (isinstance(one.content, str) and needle.rendered(one.content) is not None)
             for one in self.texts
         )
+
+    def has_met(self, value: JsonValue) -> bool:
+        """Whether a tool's answer or the model's own text holds a value itself."""
+        needle = Needle(value)
+        return any(holds(one.content, needle) for one in self.met)
+
+
+def _is_told(named: Sequence[_Carried]) -> bool:
+    """Whether the values that a request names say which case it was made for.
+
+    One amount or one date does not: "half of 500" and "the day after May 11" name what the right
+    value is reckoned from, and an agent that reckons wrong takes it as it stands.
+    """
+    return any(not _is_reckoned(one.value) for one in named) or (
+        len({canonical(one.value) for one in named}) > 1
+    )
+
+
+def _is_reckoned(value: JsonValue) -> bool:
+    """Whether a value is an amount or a date; a long number that is not round is an id."""
+    if isinstance(value, str):
+        return is_moment(value)
+    return not isinstance(value, int) or abs(value) < _SMALLEST_ID or value % 100 == 0
 
 
 def _wrong_values(verdict: Verdict) -> Iterator[tuple[str, JsonValue]]:
@@ -214,13 +247,19 @@ def _broken_join(verdict: Verdict, case: Case, found: _Carried) -> Verdict:
 def _finding(carried: Sequence[_Carried], asked: _Request, *, is_own_named: bool) -> Cause:
     listed = dict.fromkeys(one.owner for one in carried)
     named = ", ".join(f"{owner!r:.80}" for owner in list(listed)[:_MOST_NAMED])
-    is_other_named = any(asked.names(one.value) for one in carried)
-    if is_own_named and not is_other_named:
+    others = [one for one in carried if asked.names(one.value)]
+    if is_own_named and not others:
         said = "the request names this case"
     elif is_own_named:
         said = "the request names both cases"
     elif not asked.is_whole:
         said = "the request's text is not on record, so the records may be of another case"
+    elif len(listed) > 1 and others:
+        said = "the request names values of several cases"
+    elif others and not _is_told(others):
+        said = "the request names it, and this case's may be reckoned from it"
+    elif others:
+        said = "the request names the other case, and the run met values of this one"
     else:
         said = "the request does not say which case it is"
     path = carried[0].path or "the call"
