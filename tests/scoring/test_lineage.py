@@ -742,3 +742,23 @@ def test_an_execution_that_nobody_asked_for_stands_where_its_number_says():
 
 def test_a_single_digit_is_no_rendering_of_an_amount():
     assert traced(said("user", "take 3 of them"), value=300).observed_earlier is None
+
+
+def test_a_tools_message_without_an_id_answers_the_call_before_the_response_it_led_to():
+    run = evidence(
+        [model_call("find", {}, call_id=None, turn=1), model_call("use", {"v": 777}, turn=2)],
+        None,
+        None,
+        outcome=Outcome(
+            messages=(
+                Message(role="user", turn=1, content="go"),
+                Message(role="tool", turn=2, content={"k": 777}),
+            )
+        ),
+    )
+
+    origin = trace_value(run, 777, "c1").observed
+
+    assert origin is not None
+    assert (origin.place, origin.turn, origin.path) == (Place.TOOL_RESULT, 1, "/k")
+    assert origin.tool == "find"

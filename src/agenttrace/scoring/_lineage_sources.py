@@ -202,7 +202,9 @@ class _Builder:
             return known[0] if known else None
         if known and message.call_id is not None:
             return _last_before(known, turn, self._orders[message.call_id])
-        last = bisect_left(self._turns, turn if led else turn + 1) - 1
+        last = bisect_left(self._turns, turn) - 1
+        if last < 0 and not led:
+            last = bisect_left(self._turns, turn + 1) - 1
         if message.call_id is not None or last < 0:
             return None
         calls = self._by_turn[self._turns[last]]
