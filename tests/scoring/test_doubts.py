@@ -10,12 +10,14 @@ from agenttrace.domain import (
     NOTHING,
     Boundary,
     Completeness,
+    Conduct,
     First,
     ForbiddenCall,
     Integrity,
     Masking,
     Plan,
     Response,
+    ResultShown,
     UnusableRecord,
 )
 from agenttrace.redaction import Redactor
@@ -268,14 +270,26 @@ def test_a_fault_of_another_call_stands_beside_one_of_unknown_arguments():
     assert said(score(None, made)) == ("fail", "executor", "executor")
 
 
-@pytest.mark.parametrize("boundary", [ADAPTER, EXECUTOR])
-@pytest.mark.parametrize("ran", [ARGS, OTHER])
-def test_a_silent_record_where_nothing_is_said_to_be_observed_leaves_the_rest_to_be_judged(
-    boundary, ran
-):
-    made = evidence([model_call()], [silent(adapter_call(args=ran))], [silent(execution(args=ran))])
-    made = replace(made, observed={**made.observed, boundary: NOTHING})
+@pytest.mark.parametrize("asked", [case(due()), case(due(args=OTHER)), no_plan(), None])
+def test_a_silent_record_where_nothing_is_said_to_be_observed_leaves_the_rest_to_be_judged(asked):
+    made = evidence([model_call()], [silent(adapter_call())], [execution(args=OTHER)])
+    made = replace(made, observed={**made.observed, ADAPTER: NOTHING})
 
-    for asked in (case(due()), case(due(args=OTHER)), no_plan(), None):
-        assert score(asked, made).run_id == made.run.run_id
-        assert isinstance(records_alone(asked, made), First)
+    assert score(asked, made).run_id == made.run.run_id
+    assert isinstance(records_alone(asked, made), First)
+
+
+@pytest.mark.parametrize("asked", [case(due()), no_plan(), None])
+def test_a_result_of_a_call_where_nothing_is_said_to_be_observed_leaves_the_rest_to_be_judged(
+    asked,
+):
+    made = evidence(
+        [model_call()],
+        None,
+        [execution(result="a")],
+        conduct=Conduct(results_shown=(ResultShown(shown="b", call_id="c1", turn=1, position=0),)),
+    )
+    made = replace(made, observed={**made.observed, MODEL: NOTHING})
+
+    assert score(asked, made).run_id == made.run.run_id
+    assert isinstance(records_alone(asked, made), First)

@@ -280,8 +280,10 @@ def _model_chains(
     by_place: dict[tuple[int | None, int | None], Links] = {}
     by_id: dict[str, Links] = {}
     for _, call in in_causal_order(row.evidence, Boundary.MODEL):
-        by_place[call.turn, places[call.turn]] = by_ref[call.ref]
+        chain = by_ref.get(call.ref)
+        if chain is not None:  # a record where nothing is said to be observed is in none
+            by_place[call.turn, places[call.turn]] = chain
+            if call.call_id is not None:
+                by_id[canonical(call.call_id)] = chain
         places[call.turn] += 1
-        if call.call_id is not None:
-            by_id[canonical(call.call_id)] = by_ref[call.ref]
     return by_place, by_id
