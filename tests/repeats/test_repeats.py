@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from agenttrace.domain import (
     ToolCall,
 )
 from agenttrace.repeats import CaseRepeats, Repeats, Varies
+from agenttrace.report import repeats_to_json
 from agenttrace.scoring import score
 from tests.builders import adapter_call, case, clean_run, due, evidence, execution, model_call
 
@@ -237,3 +239,13 @@ def test_whatever_runs_hold_all_are_counted_and_equal_ones_never_vary(plans):
     for one in found.variations:
         assert sum(count for _, count in one.values) + one.more <= len(runs)
         assert len({str(value) for value, _ in one.values}) > 1
+
+
+@pytest.mark.parametrize("odd", [float("nan"), object(), {1, 2}, b"x"])
+def test_a_result_that_is_no_json_is_told_from_others_and_can_be_printed(odd: Any):
+    runs = [handed_on({"cents": 1}, {"cents": 1}, result=value) for value in (odd, float("inf"))]
+
+    (found,) = repeated(*runs)
+
+    assert [one.varies for one in found.variations] == [Varies.RESULT]
+    assert json.dumps(repeats_to_json(found), allow_nan=False)

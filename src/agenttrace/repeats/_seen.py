@@ -120,5 +120,7 @@ def _value(value: JsonValue) -> Value:
     try:
         text = canonical(value)
     except (TypeError, ValueError):
-        text = f"<{type(value).__name__}>"
+        # No JSON, so a word stands for it; each float that is no number has one of its own.
+        text = f"<{value if isinstance(value, float) else type(value).__name__}>"
+        return Value(text, text, frozenset())
     return Value(text, value, frozenset(_KEY_ID.findall(text)) if "[" in text else frozenset())
