@@ -192,6 +192,11 @@ def _ours(row: Row) -> tuple[Case, Evidence]:
 
 def _judge_ours(rows: list[Any]) -> None:
     for case, evidence in rows:
+        score(case, evidence, lineage=False)
+
+
+def _judge_with_lineage(rows: list[Any]) -> None:
+    for case, evidence in rows:
         score(case, evidence)
 
 
@@ -213,7 +218,12 @@ def _all_cpu(turn: Turn) -> float:
 def main(name: str, rounds: int) -> int:
     """Print the ratios of one peer."""
     socket.socket.connect = socket.socket.connect_ex = _refuse  # type: ignore[assignment]
-    scorers: Scorers = {"ours": (_ours, _judge_ours), **PEERS[name][1]()}
+    # Others do not say where a wrong value came from: that is measured, and judged beside nobody.
+    scorers: Scorers = {
+        "ours": (_ours, _judge_ours),
+        "ours_with_lineage": (_ours, _judge_with_lineage),
+        **PEERS[name][1](),
+    }
     rows = rows_of(20)
     works: dict[str, Work] = {"count": lambda: _count(rows)}
     grown: dict[str, Work] = {}
@@ -228,7 +238,7 @@ def main(name: str, rounds: int) -> int:
         found[f"{scorer}.over_count"] = over(taken, scorer, "count", _all_cpu)
         growth = over(long, f"{scorer}.{LONG}", f"{scorer}.{SHORT}", _all_cpu)
         found[f"{scorer}.growth"] = math.log(growth) / math.log(LONG / SHORT)
-        if scorer != "ours":
+        if not scorer.startswith("ours"):
             found[f"{scorer}.below"] = over(taken, "ours", scorer, _all_cpu)
     print(json.dumps(found))
     return 0

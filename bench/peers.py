@@ -44,8 +44,8 @@ def measure() -> Iterator[Figure]:
         found = json.loads(_run(python, "-m", "bench._peer_scorers", peer, rounds)[0])
         for name, value in found.items():
             scorer, what = name.split(".")
-            if scorer == "ours":
-                scorer = f"ours_beside.{peer}"
+            if scorer.startswith("ours"):
+                scorer = f"{scorer}_beside.{peer}"
             yield Figure(
                 name=f"peers.{scorer}.{what}",
                 value=value,

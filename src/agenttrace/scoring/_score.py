@@ -79,6 +79,7 @@ def score(
     compare: Boundary | None = None,
     redactor: ExpectedMasker | None = None,
     others: CaseValues | None = None,
+    lineage: bool = True,
 ) -> Verdict:
     """Judge one run.
 
@@ -89,6 +90,8 @@ def score(
             be compared among the records.
         others: Values of the data set that the case is one of. With them a call that carries
             another case's values is told from a trace that was brought to the wrong case.
+        lineage: Whether to search a row that has a divergence for where its values came from,
+            which takes longer than the judgement itself and decides nothing.
 
     Raises:
         UnscorableError: The case asks for a matching that cannot be bounded, or a value of the
@@ -100,7 +103,7 @@ def score(
             asked = expected_like(case, evidence, redactor)
         verdict = _settled(asked, evidence, compare, redactor)
         if verdict.divergences:
-            verdict = _with_origins(verdict, asked, evidence, others, redactor)
+            verdict = _with_origins(verdict, asked, evidence, others, redactor, lineage=lineage)
         if redactor is None or case is None:
             return verdict
         return hide_expected(verdict, case, evidence, redactor, is_judged=True)
@@ -112,13 +115,16 @@ def _with_origins(
     evidence: Evidence,
     others: CaseValues | None,
     redactor: ExpectedMasker | None,
+    *,
+    lineage: bool,
 ) -> Verdict:
     """The verdict with where its values came from, and whose they are."""
     # A row without a divergence asks none of it.
     from agenttrace.scoring._lineage import with_lineage  # noqa: PLC0415
     from agenttrace.scoring._text_ownership import told_by_text  # noqa: PLC0415
 
-    verdict = with_lineage(verdict, evidence)
+    if lineage:
+        verdict = with_lineage(verdict, evidence)
     if others is None or case is None:
         return verdict
     return told_by_text(verdict, case, evidence, others, redactor)
