@@ -29,7 +29,7 @@ from agenttrace.domain import (
 )
 from agenttrace.scoring._default_rules import declared_by
 from agenttrace.scoring._lineage_needle import Needle, is_container, is_too_common
-from agenttrace.scoring._lineage_search import CALLED, Hit, first_place, holds
+from agenttrace.scoring._lineage_search import CALLED, Hit, Texts, first_place, holds
 from agenttrace.scoring._lineage_sources import (
     SHOWN,
     STAGE_OF,
@@ -117,6 +117,7 @@ class _Search:
         self._evidence = evidence
         self._chains = {chain.key: chain for chain in chains}
         self._line: Timeline = timeline_of(evidence, chains)
+        self._texts = Texts()
 
     def home_of(self, call: str) -> Home | None:
         """The chain of a call, by its key or by a record of it."""
@@ -166,7 +167,7 @@ class _Search:
         ]
         for subject in asked[:_MOST_ASKED]:
             needle = Needle(_plain(subject.value))
-            if not any(holds(arguments, needle) for arguments in others):
+            if not any(holds(arguments, needle, self._texts) for arguments in others):
                 return self.lineage(subject, limit, own)
         return self.lineage(asked[0], limit, own)
 
@@ -206,7 +207,7 @@ class _Search:
             return replace(made, too_common=True)
         needle = Needle(value)
         key = None if own is None else own.call
-        hit = first_place(self._line, needle, limit, call=key)
+        hit = first_place(self._line, needle, self._texts, limit, call=key)
         found, earlier = hit.exact, hit.rendered
         if found is None and own is not None:
             # In no message: the call's own, as far as every message is known.
@@ -234,7 +235,7 @@ class _Search:
         if is_too_common(value):
             notes.append("the expected value is too common for a place to say anything")
             return replace(made, expected_too_common=True)
-        hit = first_place(self._line, Needle(value), call=call)
+        hit = first_place(self._line, Needle(value), self._texts, call=call)
         _note_cap(hit, notes)
         found = hit.exact
         if found is not None and found.place is Place.ARGUMENTS and hit.unseen:
@@ -254,7 +255,7 @@ class _Search:
                 home = self._line.homes.get(call.ref)
                 if home is None or home.key in held or call.arguments is None:
                     continue
-                if holds(call.arguments, needle):
+                if holds(call.arguments, needle, self._texts):
                     held.add(home.key)
         return [key for key in self._line.keys if key in held]
 

@@ -47,6 +47,21 @@ class Needle:
             return True
         return is_number(self.value)  # 100.0 may be written 1e2
 
+    @cached_property
+    def _in_canonical(self) -> str:
+        """What stands in the canonical text of everything that holds the value."""
+        if self._token is None:
+            return ""
+        text = canonical(self.value)
+        return text[1:-1] if self._is_text else text
+
+    def may_stand_in_object(self, text: str) -> bool:
+        """Whether an object may hold the value, by its canonical text.
+
+        Behind a backslash a text of its own may stand, with the value in another spelling.
+        """
+        return self._in_canonical in text or "\\" in text
+
     def is_same(self, leaf: JsonValue) -> bool:
         """Whether a JSON value is the value itself."""
         value = self.value

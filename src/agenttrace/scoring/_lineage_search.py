@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from agenttrace._dataclass import dataclass
 from agenttrace.domain import JsonValue, Origin, Place, Rendering, Unseen
-from agenttrace.records import JsonTextError, escape, parse_json
+from agenttrace.records import JsonTextError, canonical, escape, parse_json
 from agenttrace.scoring._lineage_needle import Needle, is_container
 from agenttrace.scoring._lineage_sources import Order, Source, Timeline
 from agenttrace.scoring._masks import looks_masked
@@ -38,22 +38,61 @@ class Hit:
     """What was not recorded before that place; where there is none, in the part searched."""
 
 
+class Texts:
+    """Canonical texts of the arguments of one run, each made once.
+
+    At three boundaries the same arguments are mostly equal: one look tells of all, and where not
+    even the value's own text stands, nothing has to be looked into.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[int, str | None] = {}
+
+    def of(self, content: JsonValue) -> str | None:
+        """The text of arguments that outlive this; None: they are no JSON object, or no JSON."""
+        if not isinstance(content, Mapping):
+            return None
+        key = id(content)
+        if key not in self._of:
+            try:
+                self._of[key] = canonical(content)
+            except (TypeError, ValueError):
+                self._of[key] = None
+        return self._of[key]
+
+
 def first_place(
-    line: Timeline, needle: Needle, before: Order | None = None, *, call: str | None = None
+    line: Timeline,
+    needle: Needle,
+    texts: Texts,
+    before: Order | None = None,
+    *,
+    call: str | None = None,
 ) -> Hit:
     """Find a value among the sources.
 
     Args:
+        texts: Of the arguments among the sources.
         before: Only what came to be earlier is looked at. None: everything.
         call: Key of a call whose own arguments are no rendering of the value: that they are like
             it is what is asked about.
     """
     rendered: Origin | None = None
+    looked_into: dict[str, bool] = {}
     for source in line.sources:
         if before is not None and source.order >= before:
             break
-        is_own = source.call == call and source.place in CALLED
-        way, weak = _look(source, needle, is_weak_asked=rendered is None and not is_own)
+        is_weak_asked = rendered is None
+        if source.place in CALLED:
+            is_weak_asked = is_weak_asked and source.call != call
+            text = texts.of(source.content)
+            if text is not None:
+                if looked_into.get(text, False) >= is_weak_asked and text in looked_into:
+                    continue
+                looked_into[text] = is_weak_asked
+                if not is_weak_asked and not needle.may_stand_in_object(text):
+                    continue
+        way, weak = _look(source, needle, is_weak_asked=is_weak_asked)
         if way is not _NOWHERE:
             found = origin_at(source, way)
             return Hit(found, rendered, _gaps(line, needle, source.order))
@@ -63,8 +102,11 @@ def first_place(
     return Hit(None, rendered, tuple(one for one in Unseen if one in unseen))
 
 
-def holds(content: JsonValue, needle: Needle) -> bool:
+def holds(content: JsonValue, needle: Needle, texts: Texts | None = None) -> bool:
     """Whether a value itself stands in arguments, at any depth."""
+    text = None if texts is None else texts.of(content)
+    if text is not None and not needle.may_stand_in_object(text):
+        return False
     source = Source((0, 0, 0), Place.ARGUMENTS, None, content)
     return _look(source, needle, is_weak_asked=False)[0] is not _NOWHERE
 
