@@ -98,7 +98,7 @@ def first_place(
             return Hit(found, rendered, _gaps(line, needle, source.order))
         if weak is not None:
             rendered = origin_at(source, *weak)
-    unseen = {*_gaps(line, needle, before), *_hidden(line, before)}
+    unseen = {*_gaps(line, needle, before), *_hidden(line, before, texts)}
     return Hit(None, rendered, tuple(one for one in Unseen if one in unseen))
 
 
@@ -247,10 +247,17 @@ def _until(line: Timeline, before: Order | None) -> Iterator[Source]:
         yield source
 
 
-def _hidden(line: Timeline, before: Order | None) -> set[Unseen]:
+_HIDES: Final = ('"[', '"<', "***", "[masked:", "[dropped:", "\\")
+"""One of these stands in the canonical text of every object with a mask or a digest in it."""
+
+
+def _hidden(line: Timeline, before: Order | None, texts: Texts) -> set[Unseen]:
     """What stands in the place of values among the sources: a value may be behind it."""
     found: set[Unseen] = set()
     for source in _until(line, before):
+        text = texts.of(source.content) if source.place in CALLED else None
+        if text is not None and not any(sign in text for sign in _HIDES):
+            continue
         found |= _hides(source.content, is_foreign=line.is_foreign)
         if len(found) == 2:
             break
