@@ -112,8 +112,9 @@ def some_run() -> MadeRun:
 
 def of_other_case(*messages: Message) -> Verdict:
     """The verdict on a call with another case's values, in a data set of both cases."""
-    other = replace(case(due(args=OTHER)), case_id="case-2")
-    run = clean_run(("refund", OTHER), outcome=Outcome(messages=messages))
+    theirs = {"order": "B-209", "cents": 8900}
+    other = replace(case(due(args=theirs)), case_id="case-2")
+    run = clean_run(("refund", theirs), outcome=Outcome(messages=messages))
     return score(ASKED, run, others=CaseValues([ASKED, other]))
 
 
@@ -127,7 +128,7 @@ situation(
 )
 situation(
     "the user asked for what another case of the data set states, and got it",
-    lambda: of_other_case(Message(role="user", turn=1, content="Refund me 8900.")),
+    lambda: of_other_case(Message(role="user", turn=1, content="Refund 8900 for order B-209.")),
 )
 situation(
     "a call holds what another case states, and what was asked is not on record", of_other_case
