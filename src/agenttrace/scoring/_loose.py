@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from math import isnan
 
 from agenttrace._late import TYPE_CHECKING
@@ -23,9 +22,11 @@ def loose_key(form: CallForm, numbers: Iterator[int]) -> tuple[str, int | None]:
 
     A call that holds NaN is equal to no other, so it gets a number of its own.
     """
-    with suppress(ValueError):  # NaN has no canonical text
+    try:
         if not any(sign in form.key for sign in _MAY_BE_RESPELLED):
             return form.key, None
+    except ValueError:
+        pass  # NaN has no canonical text
     holder: list[JsonValue] = [form.args]
     unequal: int | None = None
     waiting: list[tuple[dict[str, JsonValue] | list[JsonValue], str | int]] = [(holder, 0)]

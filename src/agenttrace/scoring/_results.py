@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from agenttrace._late import TYPE_CHECKING, late_pattern
 from agenttrace.domain import Boundary, Execution, JsonValue, Kind, Owner, ResultShown, ToolCall
@@ -203,10 +202,14 @@ def _texts_of(returned: JsonValue) -> Iterator[str]:
     if isinstance(returned, str):
         yield returned.strip()
         return
-    with suppress(ValueError, RecursionError):
-        yield str(returned)
-        yield json.dumps(returned)
-        yield json.dumps(returned, separators=(",", ":"))
+    texts = []
+    try:
+        texts.append(str(returned))
+        texts.append(json.dumps(returned))
+        texts.append(json.dumps(returned, separators=(",", ":")))
+    except (ValueError, RecursionError):
+        pass  # what could be written is looked at
+    yield from texts
 
 
 def _readings(shown: JsonValue) -> set[Rendering]:
