@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 
 from agenttrace.cli._log_rows import LogRows
 from agenttrace.cli._rows import Rows, ScoredRow
 from agenttrace.cli._sources import Sources
-from agenttrace.domain import Boundary, Case
+from agenttrace.domain import BOUNDARIES, Boundary, Case
 from agenttrace.readers import read_evidence
+from agenttrace.readers.transcripts import TranscriptFormat
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Declare what is judged, and by what."""
+    parser.add_argument(
+        "paths",
+        type=Path,
+        nargs="*",
+        metavar="PATH",
+        help="evidence files, OTLP files or chat logs, or folders of them (default: the configured "
+        "folder of evidence)",
+    )
+    parser.add_argument(
+        "-c",
+        "--cases",
+        type=Path,
+        action="append",
+        metavar="PATH",
+        help="file or folder of cases, may be given again; without it a row of a chat log is "
+        "judged by its own plan, and the records of a run are compared with each other",
+    )
+    parser.add_argument(
+        "--format",
+        choices=[form.value for form in TranscriptFormat],
+        help="what the rows of chat logs hold (default: told for each file by its first row)",
+    )
+    parser.add_argument(
+        "--compare",
+        choices=[boundary.value for boundary in BOUNDARIES],
+        help="boundary whose figures decide where the case names none (default: executor; of "
+        "chat logs model)",
+    )
 
 
 class Judged:

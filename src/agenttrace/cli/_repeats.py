@@ -8,37 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from agenttrace.cli._configured import configured_folder
-from agenttrace.cli._judged import Judged
+from agenttrace.cli._judged import Judged, add_inputs
 from agenttrace.cli._kept import KeptRows, refuse_inputs
 from agenttrace.cli._output import put, put_json, say, terminal_width
 from agenttrace.cli._rows import ScoredRow
 from agenttrace.cli._sources import find_sources
 from agenttrace.contracts import content_revision, load_cases
-from agenttrace.domain import BOUNDARIES, Boundary
-from agenttrace.readers.transcripts import TranscriptFormat
+from agenttrace.domain import Boundary
 from agenttrace.repeats import VERSIONS, CaseRepeats, Repeats
 from agenttrace.report import repeats_lines, repeats_summary, repeats_to_json
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument(
-        "paths",
-        type=Path,
-        nargs="*",
-        metavar="PATH",
-        help="evidence files, OTLP files or chat logs, or folders of them (default: the configured "
-        "folder of evidence)",
-    )
-    parser.add_argument(
-        "-c",
-        "--cases",
-        type=Path,
-        action="append",
-        metavar="PATH",
-        help="file or folder of cases, may be given again; without it a row of a chat log is "
-        "judged by its own plan, and the records of a run are compared with each other",
-    )
+    add_inputs(parser)
     parser.add_argument(
         "--by",
         choices=VERSIONS,
@@ -66,17 +49,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--unstable",
         action="store_true",
         help="show only cases that sometimes pass and sometimes fail",
-    )
-    parser.add_argument(
-        "--format",
-        choices=[form.value for form in TranscriptFormat],
-        help="what the rows of chat logs hold (default: told for each file by its first row)",
-    )
-    parser.add_argument(
-        "--compare",
-        choices=[boundary.value for boundary in BOUNDARIES],
-        help="boundary whose figures decide where the case names none (default: executor; of "
-        "chat logs model)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a case")
     parser.add_argument(

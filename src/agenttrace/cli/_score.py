@@ -10,14 +10,13 @@ from typing import Any
 
 from agenttrace.cli._configured import configured_folder
 from agenttrace.cli._families import FamilyTally, load_families
-from agenttrace.cli._judged import Judged
+from agenttrace.cli._judged import Judged, add_inputs
 from agenttrace.cli._kept import KeptRows, refuse_inputs
 from agenttrace.cli._output import put, put_json, say, terminal_width, wants_colour
 from agenttrace.cli._rows import ScoredRow
 from agenttrace.cli._sources import find_sources
 from agenttrace.contracts import load_cases
-from agenttrace.domain import BOUNDARIES, Boundary, Status
-from agenttrace.readers.transcripts import TranscriptFormat
+from agenttrace.domain import Boundary, Status
 from agenttrace.report import Tally, replay_command, terminal_verdict, verdict_to_json, visible
 
 _MOST_LISTED = 8
@@ -25,33 +24,7 @@ _MOST_LISTED = 8
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
-    parser.add_argument(
-        "paths",
-        type=Path,
-        nargs="*",
-        metavar="PATH",
-        help="evidence files, OTLP files or chat logs, or folders of them (default: the configured "
-        "folder of evidence)",
-    )
-    parser.add_argument(
-        "--cases",
-        type=Path,
-        action="append",
-        metavar="PATH",
-        help="file or folder of cases, may be given again; without it a row of a chat log is "
-        "judged by its own plan, and the records of a run are compared with each other",
-    )
-    parser.add_argument(
-        "--format",
-        choices=[form.value for form in TranscriptFormat],
-        help="what the rows of chat logs hold (default: told for each file by its first row)",
-    )
-    parser.add_argument(
-        "--compare",
-        choices=[boundary.value for boundary in BOUNDARIES],
-        help="boundary whose figures decide where the case names none (default: executor; of "
-        "chat logs model)",
-    )
+    add_inputs(parser)
     parser.add_argument(
         "--families",
         type=Path,
